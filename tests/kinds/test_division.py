@@ -11,10 +11,10 @@ import narcissus
 from narcissus.counts import TablesGame, WantedSecret
 from narcissus.counts import game as tables
 from narcissus.game.loop import BlockScores
+from narcissus.judgement import JudgedCriterion
 from narcissus.kinds.engine import Kind
 from narcissus.kinds.secrets.kind import KIND as SECRETS
 from narcissus.observer import SILENT
-from narcissus.rows import JudgedCriterion
 from narcissus.study.kinds import KINDS, OF_PAPERS, RunOptions
 from narcissus.study.reading import read_record
 from narcissus.study.registry import loaded

@@ -60,6 +60,7 @@ ROOMS = {
     "papers": ["narcissus_papers/copyright", "narcissus_papers/scale"],
     "verdicts": [
         "findings.py",
+        "judgement.py",
         "rows.py",
         "kinds/game/judgement.py",
         *(

@@ -13,6 +13,7 @@ from typing import get_args
 import pytest
 
 from narcissus._visible import plain_markdown
+from narcissus.judgement import StudyJudgement, cases_of, judge
 from narcissus.kinds.game.judgement import game_of
 from narcissus.membership.blind import MEMBERS, OUTSIDERS, BlindBaseline
 from narcissus.report import page_of, render_html
@@ -22,16 +23,7 @@ from narcissus.report.mapping import mapping_of
 from narcissus.report.reach import counted_in, three
 from narcissus.report.text import first_text, page_text
 from narcissus.results import Status
-from narcissus.rows import (
-    Findings,
-    Quantity,
-    StudyCriterion,
-    StudyJudgement,
-    StudyRow,
-    Unaccounted,
-    cases_of,
-    judge,
-)
+from narcissus.rows import Findings, Quantity, StudyCriterion, StudyRow, Unaccounted
 from narcissus.study.kinds import KINDS, OF_PAPERS, study_kind
 from narcissus.study.reading import read_record
 from narcissus.study.registry import loaded

@@ -154,7 +154,7 @@ def plan(study: str, folder: str) -> dict[str, Any]:
     place = Path(folder) / loaded.digest[:12]
     estimate: dict[str, Any] = {"digest": loaded.digest, "seconds": 0.0, "work": ""}
     if isinstance(settings := loaded.settings, MembershipStudy):
-        work = MEMBERSHIP.prepare(settings, Path(), RunOptions(0, SILENT))
+        work = MEMBERSHIP.ready(settings, Path(), RunOptions(0, SILENT))
         size = sum(shadow.scores.size for shadow in work.data.values()) * settings.threat.folds
         words = f"{size:,} scores of models are read and compared"
         return estimate | {"seconds": round(5 + size * PACE), "work": words}

@@ -10,10 +10,10 @@ from narcissus._files import writing
 from narcissus._pandas import pd
 from narcissus._visible import csv_text
 from narcissus.findings import weakest
+from narcissus.judgement import WORST
 from narcissus.kinds.synthetic.result import SyntheticResult
 from narcissus.report.html import page_html
 from narcissus.report.page import Cell, Grid, Page, Section, Text, Verdict
-from narcissus.rows import WORST
 from narcissus.study.marks import write_results
 
 if TYPE_CHECKING:

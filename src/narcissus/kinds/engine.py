@@ -13,16 +13,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel
 
+from narcissus._files import file_digest
+from narcissus._version import __version__
+from narcissus.errors import InputError
 from narcissus.game.block import Arrays
 from narcissus.game.executor import Executor
+from narcissus.judgement import StudyJudgement, cases_of, judge
 from narcissus.observer import Observer
-from narcissus.results import NotAssessed, Status
-from narcissus.rows import Findings, HoldsResult, StudyJudgement, StudyResult, cases_of, judge
+from narcissus.results import Grade, NotAssessed, Status
+from narcissus.rows import Conflict, Findings, HoldsResult, StudyResult
 from narcissus.study.engines import executor_of
 from narcissus.study.kinds import Outcome, RunOptions
 from narcissus.study.pool import Play, play_all
 from narcissus.study.registry import loaded
 from narcissus.study.store import TrialStore
+from narcissus.study.toml import read_policy
 from narcissus.study.work import agree
 
 if TYPE_CHECKING:
@@ -34,6 +39,8 @@ WorkT = TypeVar("WorkT", bound="PreparedWork[Any]")
 
 Done = Mapping[str, Arrays]
 """What each task came to, by its key."""
+Files = Mapping[str, Path | str | None]
+"""Paths from the folder of the study, by what they are; None: not named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +50,8 @@ class PreparedWork(Generic[StudyT]):
     study: StudyT
     folder: Path
     entropy: int
-    digests: Mapping[str, str]
+    digests: dict[str, str] = field(default_factory=dict[str, str])
+    """Of what `Kind.files` does not name; the engine adds those and the policy's."""
     assessed: Sequence[str] = ()
     not_assessed: list[NotAssessed] = field(default_factory=list[NotAssessed])
     """What reading and measuring left open; the layout adds what rows show."""
@@ -56,7 +64,7 @@ class Tasks:
     play: Play
     keys: Sequence[str]
     identity: Mapping[str, object]
-    """What the pieces depend on; others are no continuation of these."""
+    """What the pieces depend on, besides the version; others are no continuation of these."""
     what: str
     then: Callable[[Done], Tasks] | None = None
     """Pieces that need what these come to; of the same identity."""
@@ -76,9 +84,20 @@ class Kind(Generic[StudyT, WorkT]):
     is_sweep: ClassVar[bool] = False
     """Whether its cases are settings that assume the same, and claim to be met in sequence."""
 
+    policy: ClassVar[type[BaseModel] | None] = None
+    """Model of a policy file, whose threshold is the study's; None: the kind reads its own."""
+    no_policy: ClassVar[str] = "`--policy` is not for studies of this kind: use [threshold]"
+    """Why `--policy` is refused where a study has no key `policy`."""
+    no_records: ClassVar[str] = "`--records` is for audits of tables: here are no records to name"
+    """Why `--records` is refused; empty: the kind writes what is about single records."""
+
     def prepare(self, study: StudyT, folder: Path, options: RunOptions) -> WorkT:
         """Read what the study names and refuse what cannot be played."""
         raise NotImplementedError
+
+    def files(self, study: StudyT) -> Files:
+        """Return files whose digests the record holds, by the names that it has for them."""
+        return {}
 
     def measure(self, work: WorkT, done: Done, options: RunOptions) -> Findings:
         """Turn what tasks came to into numbers: no status and no words."""
@@ -104,8 +123,12 @@ class Kind(Generic[StudyT, WorkT]):
         return None
 
     def refuted(self, detail: Any) -> tuple[str, ...]:
-        """Contradictions that do not follow from rows."""
+        """Contradictions that do not follow from rows, a sentence each."""
         return ()
+
+    def grade_of_refuted(self, detail: Any) -> Grade:
+        """Return the weakest grade of what these contradictions are between."""
+        return "sampled"
 
     def is_of_people(self, study: Mapping[str, Any]) -> bool:
         """Whether numbers depend on real people's records."""
@@ -116,11 +139,33 @@ class Kind(Generic[StudyT, WorkT]):
         return detail
 
     def check(self, study: StudyT, folder: Path, observer: Observer) -> None:
-        self.prepare(study, folder, RunOptions(0, observer))
+        self.ready(study, folder, RunOptions(0, observer))
+
+    def ready(self, study: StudyT, folder: Path, options: RunOptions) -> WorkT:
+        """Refuse what nothing would use, apply the policy, prepare, and digest what was read."""
+        if options.policy is not None and "policy" not in self.model.model_fields:
+            raise InputError(self.no_policy)
+        if options.internal is not None and self.no_records:
+            raise InputError(self.no_records)
+        study, digests = self.held_to(study, folder, options)
+        work = self.prepare(study, folder, options)
+        files = {name: path for name, path in self.files(study).items() if path is not None}
+        work.digests.update({name: file_digest(folder / path) for name, path in files.items()})
+        work.digests.update(digests)
+        return work
+
+    def held_to(
+        self, study: StudyT, folder: Path, options: RunOptions
+    ) -> tuple[StudyT, dict[str, str]]:
+        """Return the study with the threshold of its policy, and the policy's digest."""
+        if self.policy is None:
+            return study, {}
+        policy, digests = read_policy(study, folder, options.policy, self.policy)
+        return study.model_copy(update=dict(policy or ())), digests
 
     def play(self, study: StudyT, folder: Path, options: RunOptions) -> Outcome:
         options.observer.start("reading and checking", 0)
-        work = self.prepare(study, folder, options)
+        work = self.ready(study, folder, options)
         if (cost := self.cost(work, options)) is not None:
             seconds, words = cost
             agree(seconds, words, hours=options.hours, observer=options.observer)
@@ -142,7 +187,7 @@ class Kind(Generic[StudyT, WorkT]):
             assessed=[*layout.assessed(case), *work.assessed],
             not_assessed=[*layout.left_open(work.study, case), *work.not_assessed],
             not_covered=layout.uncovered(case),
-            digests=dict(work.digests),
+            digests=work.digests,
         )
 
     def _done(self, work: WorkT, options: RunOptions) -> Done:
@@ -185,7 +230,7 @@ class Kind(Generic[StudyT, WorkT]):
             if options.folder is not None:
                 trial_store = TrialStore(
                     options.folder,
-                    dict(identity),
+                    {**identity, "version": __version__},
                     restart=options.restart,
                     observer=options.observer,
                 )
@@ -200,7 +245,7 @@ class Kind(Generic[StudyT, WorkT]):
             detail,
             self.confidence(detail),
             self.premises(detail),
-            self.refuted(detail),
+            tuple(Conflict(text, self.grade_of_refuted(detail)) for text in self.refuted(detail)),
             self.undecided(detail),
         )
 

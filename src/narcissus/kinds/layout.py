@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from narcissus.judgement import JudgedCriterion, StudyJudgement
 from narcissus.report.about import Answered, RealFigure, Subject
 from narcissus.report.first_screen import Glance, paragraph
 from narcissus.report.format import limits, percent
 from narcissus.report.page import Cell, Grid, Headline, Page, Row, Section, Verdict
 from narcissus.results import Grade, NotAssessed
-from narcissus.rows import JudgedCriterion, Quantity, StudyJudgement, StudyRow
+from narcissus.rows import Quantity, StudyRow
 from narcissus.study.record import Record
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+from narcissus.judgement import StudyJudgement
 from narcissus.report.first_screen import Glance
 from narcissus.report.page import Page
 from narcissus.results import Grade
-from narcissus.rows import StudyJudgement, StudyRow
+from narcissus.rows import StudyRow
 from narcissus.study.kinds import study_kind
 from narcissus.study.record import Record
 from narcissus.study.registry import loaded

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+from narcissus.judgement import StudyJudgement
 from narcissus.report.about import shown
 from narcissus.report.first_screen import first_screen
 from narcissus.report.format import GRADES, grade_word
 from narcissus.report.gives_away import figures_of, given_away
 from narcissus.report.page import Facts, Grid, Items, Page, Section, Text
 from narcissus.results import LEFT_OUT, WEAK
-from narcissus.rows import StudyJudgement
 from narcissus.study.record import Record
 from narcissus.study.shareable import to_show
 

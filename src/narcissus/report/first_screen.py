@@ -16,6 +16,7 @@ from typing import Any
 
 from narcissus._outwards import lower, upper
 from narcissus._visible import plain_markdown
+from narcissus.judgement import Decision, StudyJudgement
 from narcissus.report.format import STATUS, Rounding, grade_word
 from narcissus.report.reach import (
     SHARE,
@@ -29,7 +30,7 @@ from narcissus.report.reach import (
     written,
 )
 from narcissus.results import CERTAIN, FOR_COPIES, LEFT_OUT, WEAK, Grade, Status
-from narcissus.rows import Decision, Quantity, StudyJudgement, Unaccounted
+from narcissus.rows import Quantity, Unaccounted
 from narcissus.study.plugins import GIVEN
 from narcissus.study.record import Record
 
@@ -555,9 +556,19 @@ def _given(glance: Glance, limit: Reach | None, case: StudyJudgement) -> Iterato
 
 
 def _refuted(contradiction: str) -> str:
-    """Keep of a contradiction what it refutes; its numbers are further down."""
-    head = contradiction.partition(" (")[0].rstrip(".")
-    return f"{head}."
+    """Keep of a contradiction what it refutes; its numbers, the last brackets, are further down.
+
+    >>> _refuted("Refuted: that it is (1, 0)-private (share: at least 9%, but at most 8% (T)).")
+    'Refuted: that it is (1, 0)-private.'
+    """
+    text = contradiction.rstrip(".")
+    depth = 0
+    for place in range(len(text) - 1, 0, -1) if text.endswith(")") else ():
+        depth += (text[place] == ")") - (text[place] == "(")
+        if depth == 0:
+            text = text[:place].rstrip()
+            break
+    return f"{text}."
 
 
 def _sampling(glance: Glance, decision: Decision | None) -> Iterator[str]:

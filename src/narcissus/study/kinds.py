@@ -18,9 +18,10 @@ from pydantic import BaseModel
 
 from narcissus._validation import one_of
 from narcissus.errors import InputError
+from narcissus.judgement import StudyJudgement
 from narcissus.observer import Observer
 from narcissus.results import Grade, NotAssessed, Status
-from narcissus.rows import Findings, HoldsResult, StudyJudgement, StudyResult
+from narcissus.rows import Findings, HoldsResult, StudyResult
 from narcissus.study.registry import loaded
 
 if TYPE_CHECKING:
@@ -64,14 +65,6 @@ class RunOptions:
     hours: float | None = None  # Longest time that was agreed to; None: any
     looks: int | None = None  # Look at which a run ended for want of time, to play it again
     keyed: Callable[[str], str] = str  # Keys a digest of data (`narcissus.study.keyed`)
-
-    def refuse_policy_and_records(self, studies: str, instead: str = "") -> None:
-        """Refuse both for studies that have a threshold of their own and no records to name."""
-        if self.policy is not None:
-            raise InputError(f"`--policy` is not for studies of {studies}: use [threshold]")
-        if self.internal is not None:
-            remedy = instead and f": {instead}"
-            raise InputError(f"`--records` is not for studies of {studies}{remedy}")
 
     @contextmanager
     def place(self) -> Generator[Path]:

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from narcissus._files import BadContentError, parsing, read_bytes
 from narcissus._json import read_json
 from narcissus.errors import InputError, NotDrawnError, raised_where
-from narcissus.rows import StudyJudgement
+from narcissus.judgement import StudyJudgement
 from narcissus.study.kinds import (
     KINDS,
     OF_PAPERS,

@@ -8,6 +8,7 @@ import pytest
 from narcissus import load_study, run
 from narcissus.errors import NarcissusError
 from narcissus.game import Attacked, Play
+from narcissus.judgement import StudyJudgement
 from narcissus.kinds.game.judgement import game_of
 from narcissus.kinds.game.kind import KIND, played_game
 from narcissus.kinds.game.layout import LAYOUT
@@ -20,7 +21,7 @@ from narcissus.kinds.game.numbers import (
 )
 from narcissus.kinds.game.result import ExactAnswer, GameResult, GameStatement, GapAtEpsilon
 from narcissus.results import Bound, Estimate
-from narcissus.rows import Quantity, StudyJudgement
+from narcissus.rows import Quantity
 from narcissus.success.statements import Resilience, Scores
 
 STATEMENT = Resilience(0.5, 0.2)

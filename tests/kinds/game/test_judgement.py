@@ -145,8 +145,11 @@ def test_a_promise_that_is_not_kept_is_the_verdict_and_exits_3(tmp_path, when, m
 def test_a_refuted_promise_does_not_hide_that_the_statement_is_violated(tmp_path):
     text = PAIR.format(delta=0.1, more=PROMISE.format(when="auto"))
     audit = run(study(tmp_path, text), rng=1)
-    assert audit.status == "contradicted"
+    assert audit.status == "exceeded"
     assert "Violated, proved: the best attacker" in audit.verdict
+    assert "as [privacy] says" in audit.record.contradictions[0]
+    first = " ".join(render_text(audit.record).split()).partition("Not looked at")[0]
+    assert "as [privacy] says" in first
 
 
 def test_a_promise_that_nothing_refutes_is_an_assumption_of_the_verdict(tmp_path):
@@ -203,7 +206,7 @@ delta = {delta}
 
 def test_a_channel_that_is_not_the_one_that_is_played_is_refuted(tmp_path):
     audit = run(study(tmp_path, BITS.format(delta=0.1), LYING), rng=1)
-    assert audit.status == "contradicted"
+    assert audit.status == "exceeded"  # its releases were seen to break the statement
     assert "the user's mechanism `Lying` releases as its channel says" in audit.verdict
     assert audit.record.grade == "sampled"
 
@@ -223,7 +226,7 @@ def test_a_false_alarm_is_called_one_where_nothing_is_assumed(tmp_path, monkeypa
     text = PAIR.format(delta=0.5, more="")
     monkeypatch.setattr(Best, "delta", property(lambda self: 0.1))
     audit = run(study(tmp_path, text), rng=1)
-    assert audit.status == "contradicted"
+    assert audit.status == "exceeded"
     assert "a false alarm or an error in this software" in audit.verdict
     assert audit.record.contradictions
 
@@ -651,16 +654,16 @@ def test_numbers_that_contradict_each_other_are_the_verdict():
 
 
 def test_a_violation_that_is_proved_is_said_beside_a_contradiction():
-    """Not one that assumes something, and not one that was only played."""
+    """Not one that assumes something; one that was played is the verdict itself."""
     clash = {"proofs": [proof(0.1, ("it is so",))], "gaps": {"a": estimate(0.5, 0.4, 0.6)}}
     proved = judged(exact(0.45), run=played(), **clash)
     assert proved.status == "contradicted"
     assert "Violated, proved: the best attacker" in verdict_of(proved)
-    for known in (
-        {"exact": exact(0.45, ("E",)), "run": played()},
-        {"run": played("violates", decided=4)},
-    ):
-        assert "iolate" not in verdict_of(judged(**known, **clash))
+    assert "iolate" not in verdict_of(judged(exact(0.45, ("E",)), run=played(), **clash))
+    seen = judged(run=played("violates", decided=4), **clash)
+    assert (seen.status, seen.grade, seen.decision.row.of) == ("exceeded", "sampled", GAP)
+    assert "certain after 4 trials" in verdict_of(seen)
+    assert "Refuted: that it is so." in verdict_of(seen)
 
 
 @pytest.mark.parametrize("given", [(), ("it is so",)])
@@ -668,14 +671,21 @@ def test_attackers_that_break_what_is_called_proved_contradict_it(given):
     """Though no two limits cross: the bets are stronger than limits of rates."""
     broken = {"outcome": "violates", "attackers": (("a", 0.1),), "decided": 50}
     found = judged(exact(0.1, given), (), played(**broken))
-    assert brief(found) == ("contradicted", "contradicted", "sampled", ())
+    assert brief(found) == ("violates", "exceeded", "sampled", ())
+    assert found.decision.row.role == "attack"
     [said] = found.contradictions
     assert "certain after 50 trials" in said
     assert "95% confidence (" in said
     assert ("Refuted: that it is so (" in said) == bool(given)
     assert ("chance at most 0.05" in said) != bool(given)
     words = verdict_of(found)
-    assert words.startswith("Refuted: that it is so." if given else "Proved numbers and")
+    assert ("Refuted: that it is so." if given else "Proved numbers and") in words
+    assert words.startswith("Violates: success <= ")
+    assert words.index("certain after 50 trials") < words.index("Refuted" if given else "Proved n")
+    # also where it is proved for a part of a family alone
+    part = judged(exact(0.1, given, enough=0.9), (), played(**broken))
+    assert (part.status_alone, part.status) == ("inconclusive", "exceeded")
+    assert len(part.contradictions) == 1
     [said] = judged(exact(0.1), (), played(**broken, member="pair 2")).contradictions
     assert "confidence, for pair 2 (" in said
     # where two limits cross as well, that says it
@@ -744,7 +754,8 @@ def test_limits_that_cross_refute_what_they_rest_on_alone(decided):
     """That attackers break the statement says nothing more: it may follow from the same."""
     proofs = [proof(0.05, ("A",)), proof(0.1, ("B",), limits="success")]
     case = judged(None, proofs, played(decided=decided))
-    assert (case.status_alone, case.status, case.given) == ("met", "contradicted", ("A",))
+    status = "exceeded" if decided else "contradicted"
+    assert (case.status_alone, case.status, case.given) == ("met", status, ("A",))
     assert case.clashes
     assert (case.broken, case.wrong) == ("", ("B",))
     alone = judged(None, proofs[:1], played(decided=50))

@@ -10,6 +10,7 @@ from scipy import stats
 from narcissus.evidence import clopper_pearson
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.extraction.sandbox import without_isolation
+from narcissus.judgement import cases_of, judge
 from narcissus.kinds.memorization.classifier.layout import LAYOUT
 from narcissus.kinds.memorization.columns import between, count_columns, gain_cell, headline
 from narcissus.kinds.memorization.engine import (
@@ -21,7 +22,7 @@ from narcissus.kinds.memorization.engine import (
 )
 from narcissus.kinds.memorization.image.kind import ImageGroup
 from narcissus.report.page import MISSING
-from narcissus.rows import Findings, Quantity, StudyCriterion, cases_of, judge
+from narcissus.rows import Findings, Quantity, StudyCriterion
 from narcissus.study.kinds import study_kind
 
 FRESH = Quantity(value=0.25, low=0.12345, high=0.50012, grade="sampled", confidence=0.95, trials=40)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from narcissus.findings import Finding, contradictions
+from narcissus.judgement import WORST, StudyJudgement, in_sequence, judge
 from narcissus.kinds.table.bound_summary import mean_of_people
 from narcissus.kinds.table.excesses import excesses
 from narcissus.kinds.table.found import Accepted, NoiseDetail, TableResult
@@ -17,7 +18,7 @@ from narcissus.kinds.table.schema import ThresholdSpec
 from narcissus.kinds.table.summary import summarise
 from narcissus.kinds.table.words import against, glance, in_favour
 from narcissus.report.first_screen import paragraph
-from narcissus.rows import WORST, Findings, StudyJudgement, in_sequence, judge
+from narcissus.rows import Findings
 from narcissus.study.reading import read_record
 
 from .conftest import Declared, Verdict

@@ -10,12 +10,13 @@ from narcissus.bounds import each_success, exact_match_optimum, interpolation_ta
 from narcissus.bounds.one_target import profile_multipliers
 from narcissus.findings import Finding, contradictions
 from narcissus.guarantees import PureDP
+from narcissus.judgement import StudyJudgement
 from narcissus.kinds.table import words
 from narcissus.kinds.table.found import Accepted, NoiseDetail
 from narcissus.kinds.table.population import Members, proved
 from narcissus.kinds.table.words import glance, most_vulnerable, percent, points
 from narcissus.report.first_screen import paragraph
-from narcissus.rows import Findings, StudyJudgement
+from narcissus.rows import Findings
 
 from .conftest import Verdict
 

@@ -16,13 +16,12 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from narcissus import channels
-from narcissus._files import file_digest
 from narcissus._random import child
 from narcissus.channels.estimate import INDEPENDENT
 from narcissus.errors import InputError
 from narcissus.findings import Finding, contradictions
-from narcissus.kinds.engine import Done, Kind, PreparedWork
-from narcissus.results import Estimate, NotAssessed
+from narcissus.kinds.engine import Done, Files, Kind, PreparedWork
+from narcissus.results import Estimate, Grade, NotAssessed
 from narcissus.rows import (
     Fact,
     Findings,
@@ -367,31 +366,29 @@ class ChannelKind(Kind[ChannelStudy, ChannelWork]):
     model = ChannelStudy
     detail = ChannelResult
     layout = "narcissus.kinds.channel.layout:LAYOUT"
+    no_policy = (
+        "a study of a channel takes its threshold from its own [threshold]; leave out the policy"
+    )
 
     def prepare(self, study: ChannelStudy, folder: Path, options: RunOptions) -> ChannelWork:
-        if options.policy is not None:
-            raise InputError(
-                "a study of a channel takes its threshold from its own [threshold]; "
-                "leave out the policy"
-            )
         spec = study.channel
-        named = {"channel": spec.file, "samples": spec.samples, "prior": spec.prior}
         name = Path(str(spec.file or spec.samples)).name
         if spec.mechanism is not None:
             name = spec.mechanism.to_text()
-        work = ChannelWork(study, folder, options.entropy, {}, name=name)
+        work = ChannelWork(study, folder, options.entropy, name=name)
         if spec.samples is not None:
             secrets, outputs, _ = channels.read_samples(folder / spec.samples, secret=spec.secret)
             channels.samples(secrets, outputs)
-            work = replace(work, samples=(secrets, outputs))
-        else:
-            source = _source(spec, folder)
-            prior = None if spec.prior is None else channels.read_prior(folder / spec.prior)
-            if prior is not None:
-                channels.prior_of(source, prior)
-            work = replace(work, source=source, prior=prior)
-        files = {key: folder / file for key, file in named.items() if file is not None}
-        return replace(work, digests={key: file_digest(path) for key, path in files.items()})
+            return replace(work, samples=(secrets, outputs))
+        source = _source(spec, folder)
+        prior = None if spec.prior is None else channels.read_prior(folder / spec.prior)
+        if prior is not None:
+            channels.prior_of(source, prior)
+        return replace(work, source=source, prior=prior)
+
+    def files(self, study: ChannelStudy) -> Files:
+        spec = study.channel
+        return {"channel": spec.file, "samples": spec.samples, "prior": spec.prior}
 
     def measure(self, work: ChannelWork, done: Done, options: RunOptions) -> Findings:
         if work.source is None:
@@ -408,6 +405,9 @@ class ChannelKind(Kind[ChannelStudy, ChannelWork]):
 
     def refuted(self, detail: ChannelResult) -> tuple[str, ...]:
         return detail.refuted
+
+    def grade_of_refuted(self, detail: ChannelResult) -> Grade:
+        return "sampled" if isinstance(detail.leakage, EstimatedLeakage) else "proved"
 
     def is_of_people(self, study: Mapping[str, Any]) -> bool:
         return study["channel"].get("samples") is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from narcissus.judgement import StudyJudgement
 from narcissus.kinds.channel.blocks import describe_method, describe_results, describe_threat
 from narcissus.kinds.channel.kind import LIMITED, ChannelResult, EstimatedLeakage, ExactLeakage
 from narcissus.kinds.layout import Headline, Layout
@@ -16,7 +17,7 @@ from narcissus.report.gives_away import FOUND, VERDICT
 from narcissus.report.page import Section
 from narcissus.report.reach import ERROR, OF_TWO, Reach, RowView, decided, of_100
 from narcissus.results import NotAssessed
-from narcissus.rows import Quantity, StudyJudgement
+from narcissus.rows import Quantity
 from narcissus.study.record import Record
 
 

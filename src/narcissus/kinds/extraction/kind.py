@@ -23,7 +23,7 @@ from narcissus.extraction.assess import assess_extraction
 from narcissus.extraction.evidence import MARGIN
 from narcissus.extraction.files import DataSet, check_release
 from narcissus.extraction.sandbox import Limits, check_source, readable_paths
-from narcissus.kinds.engine import Done, Kind, PreparedWork
+from narcissus.kinds.engine import Done, Files, Kind, PreparedWork
 from narcissus.kinds.extraction.program import (
     QUALITY,
     ProgramResult,
@@ -137,6 +137,7 @@ class ExtractionKind(Kind[ExtractionStudy, ExtractionWork]):
     model = ExtractionStudy
     detail = ProgramResult
     layout = "narcissus.kinds.extraction.layout:LAYOUT"
+    no_records = ""
 
     def check(self, study: ExtractionStudy, folder: Path, observer: Observer) -> None:
         """Refuse missing files, programs that do not parse, pickles, releases without weights."""
@@ -156,11 +157,14 @@ class ExtractionKind(Kind[ExtractionStudy, ExtractionWork]):
 
     def prepare(self, study: ExtractionStudy, folder: Path, options: RunOptions) -> ExtractionWork:
         program = _read(folder / study.program, "program")
-        digests = {name: file_digest(folder / getattr(study, name)) for name in ("data", "program")}
+        digests = dict[str, str]()
         if (folder / study.release).is_file():
             digests["release"] = file_digest(folder / study.release)
         assessed = ["success on shadow data"] if study.shadows else []
         return ExtractionWork(study, folder, options.entropy, digests, assessed, program=program)
+
+    def files(self, study: ExtractionStudy) -> Files:
+        return {"data": study.data, "program": study.program}
 
     def measure(self, work: ExtractionWork, done: Done, options: RunOptions) -> Findings:
         study, folder = work.study, work.folder

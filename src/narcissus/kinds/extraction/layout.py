@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from narcissus._outwards import upper
+from narcissus.judgement import StudyJudgement
 from narcissus.kinds.extraction.program import QUALITY, ProgramResult
 from narcissus.kinds.extraction.sections import evidence_sections
 from narcissus.kinds.layout import Headline, Layout, observed
@@ -15,7 +16,7 @@ from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
 from narcissus.report.page import Block, Facts, Section, Text
 from narcissus.report.reach import AT_MOST, Reach, decided
-from narcissus.rows import Quantity, StudyJudgement, StudyRow
+from narcissus.rows import Quantity, StudyRow
 from narcissus.study.record import Record
 
 if TYPE_CHECKING:

@@ -77,7 +77,7 @@ def _decided_words(case: JudgedGame) -> tuple[str, RowView, str]:
 
 def _shares(case: JudgedGame) -> tuple[Reach, Reach]:
     """Word how often attempts succeed on fresh data, on those released, and what is allowed."""
-    if case.exact is not None and not case.undeclared:
+    if case.exact is not None and case.shown is not None:
         exact = case.exact
         lost, won = exact.quantity(exact.baseline), exact.quantity(exact.success)
         return (

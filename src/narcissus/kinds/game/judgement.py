@@ -11,6 +11,7 @@ from typing import cast
 from narcissus._outwards import upper
 from narcissus.findings import Finding, weakest
 from narcissus.game.looks import most_needed
+from narcissus.judgement import Case, Decision, StudyJudgement
 from narcissus.kinds.game.result import (
     GAP,
     ExactAnswer,
@@ -22,16 +23,17 @@ from narcissus.kinds.game.result import (
 )
 from narcissus.profiles.write_out import ROUNDING
 from narcissus.results import Grade, Status
-from narcissus.rows import Case, Decision, Findings, StudyCriterion, StudyJudgement, StudyRow
+from narcissus.rows import Conflict, Findings, StudyCriterion, StudyRow
 
 WHATEVER_IS_TOLD = frozenset({"kaplan-4.8"})  # theorems that hold for every side information
 OF_PRIVACY = frozenset({"cohen-a.4", "cohen-e.1"})  # theorems whose delta is such a difference
 SUCCESS = "success of the best attacker"
+FIXED_GUESS = "chance of the best fixed guess"
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedGame(Case):
-    """The statement of a game, and what follows; numbers at odds override any other outcome."""
+    """The statement of a game, and what follows."""
 
     findings: Findings
 
@@ -237,17 +239,44 @@ class JudgedGame(Case):
     @property
     def shown(self) -> ExactAnswer | GameBound | None:
         """What is written out or proved, where that decides."""
+        return None if self.contradictions and self.is_seen else self._proved
+
+    @property
+    def _proved(self) -> ExactAnswer | GameBound | None:
+        """What is written out or proved, where that decides, were nothing contradicted."""
         return None if self.undeclared else self.of_class or self.exact or self.proof
 
     @property
     def rests_on(self) -> tuple[StudyRow, ...]:
         """What the status rests on, were nothing contradicted."""
+        if (proved := self._proved) is not None:
+            # a class is compared with the best fixed guess as given
+            return (proved.row, *(self._guesses if self.of_class is not None else ()))
+        return self._played
+
+    @property
+    def _guesses(self) -> tuple[StudyRow, ...]:
         guess = self.detail.fixed_guess
-        guesses = () if guess is None else (guess.row,)
-        if self.shown is not None:  # a class is compared with the best fixed guess as given
-            return (self.shown.row, *(guesses if self.of_class is not None else ()))
+        return () if guess is None else (guess.row,)
+
+    @property
+    def _played(self) -> tuple[StudyRow, ...]:
+        """What was played, and the best fixed guess that it is compared with."""
         rows = [attacker.row for attacker in self.attackers] if self.played else []
-        return (*rows, *guesses) if rows else ()
+        return (*rows, *self._guesses) if rows else ()
+
+    @cached_property
+    def seen(self) -> tuple[StudyRow, ...]:
+        """What was played, where attackers broke the statement; not if their baseline is refuted.
+
+        What breaks the limit for a class may be outside of it.
+        """
+        premises = {text for row in self._guesses for text in row.quantity.takes_as_given}
+        is_off = any(
+            clash.quantity == FIXED_GUESS or premises & set(clash.refuted) for clash in self.clashes
+        )
+        is_broken = self.decided is not None and self.of_class is None and not is_off
+        return self._played if is_broken else ()
 
     def claims(self) -> Iterator[Finding]:
         """Yield what is said of success, of the gap where it counts, of the best fixed guess.
@@ -278,16 +307,16 @@ class JudgedGame(Case):
         if delta:
             yield Finding(delta, by, exact.least, exact.needed.high, assumptions=premises)
         if exact.fixed is not None:
-            quantity = "chance of the best fixed guess"
-            yield Finding(quantity, by, exact.fixed, exact.fixed, assumptions=premises)
+            yield Finding(FIXED_GUESS, by, exact.fixed, exact.fixed, assumptions=premises)
             if (guess := self.detail.fixed_guess) is not None:
                 high, premises = guess.chance.value, guess.chance.takes_as_given
-                yield Finding(quantity, guess.name, high=high, assumptions=premises)
+                yield Finding(FIXED_GUESS, guess.name, high=high, assumptions=premises)
 
     @property
     def broken(self) -> str:
         """The contradiction if attackers broke what is called proved, though no limits cross."""
-        if self.decided is None or self.status_alone != "met" or not self.played or self.clashes:
+        is_proved = self.holds or self.status_alone == "met"  # also at what was looked at alone
+        if self.decided is None or not is_proved or not self.played or self.clashes:
             return ""
         if self.of_class is not None:  # whoever broke it is outside of the class
             return ""
@@ -302,8 +331,8 @@ class JudgedGame(Case):
         return f"{event[0].upper()}{event[1:]}: {chance} or an error in this software."
 
     @property
-    def refutations(self) -> tuple[str, ...]:
-        return (self.broken,) if self.broken else ()
+    def refutations(self) -> tuple[Conflict, ...]:
+        return (Conflict(self.broken),) if self.broken else ()
 
     @property
     def wrong(self) -> tuple[str, ...]:
@@ -322,7 +351,7 @@ class JudgedGame(Case):
         """The status and how sure it is, in the words of a game."""
         sure = "proved if" if self.given else "proved"
         against = "" if self.of_class is None else f" against “{self.of_class.against}”"
-        is_shown = self.exact is not None or self.proof is not None
+        is_shown = isinstance(self.shown, ExactAnswer | GameBound)
         words: dict[Status, str] = {
             "met": f"resilient{against}, {sure}",
             "exceeded": f"violates, {sure}" if is_shown else "violates",

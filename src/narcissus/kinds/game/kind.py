@@ -13,7 +13,6 @@ from pydantic import BaseModel
 
 from narcissus._random import child
 from narcissus._threads import one_thread
-from narcissus._version import __version__
 from narcissus.errors import InputError, TooLargeError
 from narcissus.game import Attacked, Game, Play, play
 from narcissus.game.block import Arrays
@@ -138,7 +137,6 @@ def identity_of(study: GameStudy, folder: Path, entropy: int) -> dict[str, objec
         "surprisal": asdict(surprisal) if isinstance(surprisal, KeptSurprisal) else surprisal,
         "seed": str(entropy),
         "own code": source_digests(own_parts(study), folder),
-        "version": __version__,
     }
 
 
@@ -266,19 +264,15 @@ class GameKind(Kind[GameStudy, GameWork]):
     model = GameStudy
     detail = GameResult
     layout = "narcissus.kinds.game.layout:LAYOUT"
+    no_policy = "`--policy` is for audits of tables: the threshold of a game is its [statement]"
+    no_records = "`--records` is for audits of tables: a game has no records to name"
 
     def prepare(self, study: GameStudy, folder: Path, options: RunOptions) -> GameWork:
-        if options.policy is not None:
-            raise InputError(
-                "`--policy` is for audits of tables: the threshold of a game is its [statement]"
-            )
-        if options.internal is not None:
-            raise InputError("`--records` is for audits of tables: a game has no records to name")
         setup = study.build()
         if not setup.attacks and study.exact.when == "never":
             raise InputError('the study needs an [[attack]], or another `exact.when` than "never"')
         refuse_unused(study, setup)
-        return GameWork(study, folder, options.entropy, {}, setup=setup)
+        return GameWork(study, folder, options.entropy, setup=setup)
 
     def measure(self, work: GameWork, done: Done, options: RunOptions) -> Findings:
         refuse_fresh(work.study, work.setup)

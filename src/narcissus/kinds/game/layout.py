@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from narcissus._outwards import upper
+from narcissus.judgement import StudyJudgement
 from narcissus.kinds.game.blocks import conversations, results
 from narcissus.kinds.game.glance import glance_of
 from narcissus.kinds.game.judgement import JudgedGame, game_of
@@ -26,7 +27,7 @@ from narcissus.report.about import Answered, EveryAttacker, Subject
 from narcissus.report.first_screen import Glance
 from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Facts, Headline, Items, Section, Text
-from narcissus.rows import Quantity, StudyJudgement
+from narcissus.rows import Quantity
 from narcissus.study.record import Record
 
 

@@ -21,6 +21,7 @@ def verdict_words(case: JudgedGame) -> str:
     """Word what follows, and which attacks failed: nobody must take that for safety."""
     alone = words = _verdict(case)
     if case.contradictions:
+        is_proved = case.status_alone == "exceeded" and case.grade_alone == "proved"
         words = (
             "Proved numbers and played numbers contradict each other, and nothing is assumed. "
             "This is a false alarm or an error in this software. Run the study again with "
@@ -29,8 +30,10 @@ def verdict_words(case: JudgedGame) -> str:
         if case.wrong:
             words = " ".join(f"Refuted: that {assumption}." for assumption in case.wrong)
             words += " What rests on it says nothing about the release."
-        if case.status_alone == "exceeded" and case.grade_alone == "proved":
+        if is_proved:
             words += f" {alone}"
+        elif case.is_seen:
+            words = f"{_broken(case)} {words}"
     return words + "".join(
         f" {failed_words(case, attacker)}, which count as unsuccessful. The first is trial "
         f"{first.trial}, with seed {first.seed}: {first.error.rstrip('.')}."
@@ -70,9 +73,7 @@ def _verdict(case: JudgedGame) -> str:
     if case.play is None or not case.played:
         return "Not assessed: nothing was written out, proved or played."
     if case.decided is not None:
-        where = f", for an attacker{who}" if who else ""
-        where += f", for {case.member}" if case.member else ""
-        return f"{case.play.breaks}. {_certain(case, where)}{breaks}"
+        return f"{_broken(case)}{breaks}"
     each = f" of each of {detail.members:,} distributions" if detail.members > 1 else ""
     each = " at the given prior" if detail.near else each
     names = ", ".join(attacker.name for attacker in case.attackers)
@@ -82,6 +83,14 @@ def _verdict(case: JudgedGame) -> str:
         f"No violation was found in {case.trials:,} trials{each}. Attacks: {names}.{knowledge} "
         f"Others may do better, so resilience is not proved.{ending}{others}"
     )
+
+
+def _broken(case: JudgedGame) -> str:
+    """Word that attackers broke the statement, which of them, and when it was certain."""
+    told = case.detail.told
+    where = f", for an attacker who is told {told}" if told else ""
+    where += f", for {case.member}" if case.member else ""
+    return f"{'' if case.play is None else case.play.breaks}. {_certain(case, where)}"
 
 
 def _certain(case: JudgedGame, where: str = "") -> str:

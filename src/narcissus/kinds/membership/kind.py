@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from narcissus._files import file_digest
 from narcissus._outwards import lower
 from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence import each_confidence
 from narcissus.guarantees.base import Adjacency
-from narcissus.kinds.engine import Done, Kind, PreparedWork
+from narcissus.kinds.engine import Done, Files, Kind, PreparedWork
 from narcissus.kinds.membership.schema import (
     DeclaredGuarantee,
     MembershipPolicy,
@@ -49,6 +48,7 @@ from narcissus.membership.reported import (
 )
 from narcissus.results import Grade, Status
 from narcissus.rows import (
+    Conflict,
     Count,
     Fact,
     Findings,
@@ -61,7 +61,6 @@ from narcissus.rows import (
     StudyRow,
 )
 from narcissus.study.kinds import RunOptions
-from narcissus.study.toml import read_policy
 
 TOLD, EPSILON = "members told", "epsilon"
 ABOUT = "members told, about"
@@ -199,7 +198,6 @@ class MembershipWork(PreparedWork[MembershipStudy]):
     """Scores by attack, in the scale that each takes."""
 
     data: Mapping[str, ShadowScores] = field(kw_only=True)
-    threshold: MembershipThreshold | None = field(kw_only=True)
     points: Any = field(kw_only=True)
 
 
@@ -210,17 +208,13 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
     detail = MembershipResult
     layout = "narcissus.kinds.membership.layout:LAYOUT"
     quantity = "share of members told by the best attacker"
+    policy = MembershipPolicy
 
     def prepare(self, study: MembershipStudy, folder: Path, options: RunOptions) -> MembershipWork:
-        if options.internal is not None:
-            raise InputError("`--records` is for audits of tables: here are no records to name")
-        read, digests = read_policy(study, folder, options.policy, MembershipPolicy)
-        threshold = study.threshold if read is None else read.threshold
-        if threshold is not None and threshold.at not in (None, *study.threat.fpr):
+        at = study.threshold and study.threshold.at
+        if at is not None and at not in study.threat.fpr:
             known = ", ".join(f"{rate:g}" for rate in study.threat.fpr)
-            raise InputError(
-                f"`threshold.at` is {threshold.at:g}, which is none of `threat.fpr`: {known}"
-            )
+            raise InputError(f"`threshold.at` is {at:g}, which is none of `threat.fpr`: {known}")
         data, files = {}, study.data
         for attack in study.threat.attacks:
             data[attack] = read_shadow_scores(
@@ -230,13 +224,13 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
                 wanted=_SCALES.get(attack.partition("-")[0], "score"),
             )
         first, points = data[study.threat.attacks[0]], None
-        digests = {"scores": _digest(first), **digests}
+        digests = {"scores": _digest(first)}
         if files.points is not None:
             points = read_points(folder / files.points, first)
-            digests["points"] = file_digest(folder / files.points)
-        return MembershipWork(
-            study, folder, options.entropy, digests, data=data, threshold=threshold, points=points
-        )
+        return MembershipWork(study, folder, options.entropy, digests, data=data, points=points)
+
+    def files(self, study: MembershipStudy) -> Files:
+        return {"points": study.data.points}
 
     def measure(self, work: MembershipWork, done: Done, options: RunOptions) -> Findings:
         study, threat = work.study, work.study.threat
@@ -297,7 +291,7 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
             ),
         )
         alone = is_void(blind) and refutation_stands(blind)
-        return self.found(_criteria(threat.fpr, work.threshold, alone=alone), result)
+        return self.found(_criteria(threat.fpr, study.threshold, alone=alone), result)
 
     def found(self, criteria: Any, detail: MembershipResult) -> Findings:
         findings = super().found(criteria, detail)
@@ -406,18 +400,18 @@ def _over_models(rate: RateAcrossModels, tried: Sequence[RateAcrossModels]) -> R
     )
 
 
-def _clashes(result: MembershipResult) -> Iterator[str]:
+def _clashes(result: MembershipResult) -> Iterator[Conflict]:
     """Yield what is refuted of what was declared."""
     if (declared := result.declared) is None:
         return
     for attack in result.attacks:
         mu, epsilon = attack.refuted.mu, attack.refuted.epsilon.value or 0.0
         if declared.mu is not None and mu > declared.mu:
-            yield (
+            yield Conflict(
                 f"declared is mu {declared.mu:g}; {attack.name} refutes every mu below {lower(mu)}."
             )
         if declared.epsilon is not None and epsilon > declared.epsilon:
-            yield (
+            yield Conflict(
                 f"declared is epsilon {declared.epsilon:g} at delta {declared.delta:g}; "
                 f"{attack.name} refutes every epsilon below {lower(epsilon)}."
             )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from narcissus._outwards import lower, upper
+from narcissus.judgement import JudgedCriterion, StudyJudgement
 from narcissus.kinds.layout import Headline, Layout, sentence, table
 from narcissus.kinds.membership.kind import (
     ABOUT,
@@ -25,7 +26,7 @@ from narcissus.report.page import Block, Facts, Items, Section, Text
 from narcissus.report.reach import AT_LEAST, Reach, decided
 from narcissus.report.roc import limits_of, roc_figure
 from narcissus.results import NotAssessed
-from narcissus.rows import JudgedCriterion, StudyJudgement, StudyRow
+from narcissus.rows import StudyRow
 from narcissus.study.record import Record
 
 _FOUND = "The attack {name} finds {value} of members, at a false-positive rate of {guess}.{proved}"

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from pydantic import BaseModel, Field, model_validator
 
-from narcissus._version import __version__
 from narcissus.evidence import clopper_pearson, each_confidence
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.extraction.recovered import RecoveredDocuments
@@ -297,7 +296,7 @@ class MemorizationKind(Kind[StudyT, WorkT]):
 
     def kept_batches(self, options: RunOptions) -> AbstractContextManager[TrialStore | None]:
         """Return the store of batches, whose keys say all that they depend on."""
-        return self.stored(options, {"batches of": self.detail.__name__, "version": __version__})
+        return self.stored(options, {"batches of": self.detail.__name__})
 
     def criteria(self, gain: float | None, quality: float | None = None) -> Criteria:
         """Hold all gains to what is accepted."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from narcissus._outwards import lower
+from narcissus.judgement import StudyJudgement
 from narcissus.kinds.layout import Layout, dots, observed, table
 from narcissus.kinds.memorization.engine import CountedGroup, GroupT, MemorizedResult
 from narcissus.membership.reported import is_void, void_text
@@ -23,7 +24,7 @@ from narcissus.report.format import number, percent
 from narcissus.report.gives_away import FOUND, VERDICT, merged_words
 from narcissus.report.page import Cell, Facts, Figure, Page, Range, Row, Section, Text
 from narcissus.report.reach import MORE_OF_100, Reach
-from narcissus.rows import Quantity, StudyJudgement, StudyRow
+from narcissus.rows import Quantity, StudyRow
 from narcissus.study.record import Record
 
 

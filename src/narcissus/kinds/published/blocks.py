@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from narcissus.judgement import StudyJudgement
 from narcissus.kinds.layout import table
 from narcissus.kinds.published.result import (
     EXPECTED,
@@ -24,7 +25,7 @@ from narcissus.kinds.published.words import (
 from narcissus.report.format import MISSING, percent
 from narcissus.report.page import Block, Facts, Items, Text
 from narcissus.results import Grade
-from narcissus.rows import StudyJudgement, StudyRow
+from narcissus.rows import StudyRow
 
 SIDES = {"attack": "people in the tables", "fresh": "people left out", "excess": "gain"}
 

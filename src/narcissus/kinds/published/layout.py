@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from narcissus.counts.people import MOST_PEOPLE
+from narcissus.judgement import StudyJudgement
 from narcissus.kinds.layout import Headline, Layout
 from narcissus.kinds.published.blocks import describe_certain, describe_method, describe_secrets
 from narcissus.kinds.published.kind import FITTED
@@ -27,7 +28,7 @@ from narcissus.report.first_screen import Glance
 from narcissus.report.format import MISSING, limits, percent
 from narcissus.report.page import Section
 from narcissus.results import NotAssessed
-from narcissus.rows import Quantity, StudyJudgement
+from narcissus.rows import Quantity
 from narcissus.study.record import Record
 
 

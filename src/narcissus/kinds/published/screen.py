@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from narcissus.counts.audit import NOTHING_PRINTED
+from narcissus.judgement import StudyJudgement
 from narcissus.kinds.published.result import (
     CERTAIN,
     DETERMINED,
@@ -24,7 +25,6 @@ from narcissus.kinds.published.words import (
 from narcissus.report.first_screen import Glance
 from narcissus.report.format import number
 from narcissus.report.reach import Reach, of_100
-from narcissus.rows import StudyJudgement
 
 UNSEEN = "attackers who know other columns, other people in the tables, or other releases"
 

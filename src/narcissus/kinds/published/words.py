@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from narcissus.counts.posterior import Prior
+from narcissus.judgement import JudgedCriterion, StudyJudgement
 from narcissus.kinds.published.result import (
     CERTAIN,
     DETERMINED,
@@ -13,7 +14,6 @@ from narcissus.kinds.published.result import (
     TablesResult,
 )
 from narcissus.report.format import percent
-from narcissus.rows import JudgedCriterion, StudyJudgement
 
 HOLDS: dict[Prior, str] = {"uniform": "every data set alike", "people": "every person alike"}
 """What the attacker believes, by prior."""

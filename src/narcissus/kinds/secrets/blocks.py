@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from narcissus._outwards import lower
+from narcissus.judgement import JudgedCriterion
 from narcissus.kinds.layout import table
 from narcissus.kinds.secrets.kind import AttackedSetting, SecretsResult
 from narcissus.report.format import limits, number, percent
 from narcissus.report.page import Block, Facts, Figure
-from narcissus.rows import JudgedCriterion, StudyRow
+from narcissus.rows import StudyRow
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure

@@ -14,7 +14,6 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from narcissus._options import MOST_WORKERS
 from narcissus._random import child
-from narcissus._version import __version__
 from narcissus.bounds import best, bounds_on, threat
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, each_confidence
@@ -54,7 +53,6 @@ from narcissus.study.part_section import PartSection
 from narcissus.study.parts import Part, own_parts
 from narcissus.study.plugins import source_digests
 from narcissus.study.sections import Approval, FileSection, PlayedRun, named_by_key
-from narcissus.study.toml import read_policy
 from narcissus.success.relations import NamesSecret
 from narcissus.worlds import Secret
 
@@ -403,8 +401,6 @@ def settings_of(study: SecretsStudy) -> list[SecretSetting]:
 class SecretsWork(PreparedWork[SecretsStudy]):
     """Priors, levels and attacks of a study, made when they are needed."""
 
-    threshold: SecretThreshold | None = None
-
     @cached_property
     def settings(self) -> list[SecretSetting]:
         return settings_of(self.study)
@@ -424,24 +420,21 @@ class SecretsKind(Kind[SecretsStudy, SecretsWork]):
     model = SecretsStudy
     detail = SecretsResult
     layout = "narcissus.kinds.secrets.layout:LAYOUT"
+    policy = SecretsPolicy
 
     def check(self, study: SecretsStudy, folder: Path, observer: Observer) -> None:
         for part in study.attacks.values():
             part.build()
-        self.prepare(study, folder, RunOptions(0, observer))
+        super().check(study, folder, observer)
 
     def prepare(self, study: SecretsStudy, folder: Path, options: RunOptions) -> SecretsWork:
-        if options.internal is not None:
-            raise InputError("`--records` is for audits of tables: here are no records to name")
-        read, digests = read_policy(study, folder, options.policy, SecretsPolicy)
-        threshold = study.threshold if read is None else read.threshold
-        levels = study.mechanism.levels
-        if threshold is not None and threshold.at is not None and threshold.at not in levels:
+        at, levels = study.threshold and study.threshold.at, study.mechanism.levels
+        if at is not None and at not in levels:
             known = ", ".join(f"{level:g}" for level in levels)
             raise InputError(
-                f"`threshold.at` is {threshold.at:g}, which is no epsilon of [mechanism]: {known}"
+                f"`threshold.at` is {at:g}, which is no epsilon of [mechanism]: {known}"
             )
-        return SecretsWork(study, folder, options.entropy, digests, threshold=threshold)
+        return SecretsWork(study, folder, options.entropy)
 
     def cost(self, work: SecretsWork, options: RunOptions) -> tuple[float, str]:
         study = work.study
@@ -475,7 +468,7 @@ class SecretsKind(Kind[SecretsStudy, SecretsWork]):
 
     def measured(self, work: SecretsWork, scored: Sequence[Scored]) -> Findings:
         """Limit what attacks named, for each setting; all limits hold at once (Bonferroni)."""
-        run, threshold = work.study.run, work.threshold
+        run, threshold = work.study.run, work.study.threshold
         each = each_confidence(run.confidence, sum(map(len, scored)))
         result = SecretsResult(
             models=run.models,
@@ -511,5 +504,4 @@ def _identity(work: SecretsWork) -> dict[str, object]:
         "chances": hashlib.sha256(chances.encode()).hexdigest(),
         "seed": str(work.entropy),
         "own code": source_digests(own_parts(study), work.folder),
-        "version": __version__,
     }

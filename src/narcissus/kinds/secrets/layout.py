@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from narcissus._outwards import lower
+from narcissus.judgement import StudyJudgement
 from narcissus.kinds.layout import Headline, Layout
 from narcissus.kinds.secrets.blocks import (
     describe_attacks,
@@ -20,7 +21,6 @@ from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Section, Text
 from narcissus.report.reach import Reach
 from narcissus.results import NotAssessed
-from narcissus.rows import StudyJudgement
 from narcissus.study.record import Record
 
 PHRASES = {

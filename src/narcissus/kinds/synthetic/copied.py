@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 
 from narcissus._validation import some_of
+from narcissus.judgement import JudgedCriterion, StudyJudgement
 from narcissus.kinds.synthetic.copies import LAW, VALUES, CopiedPeople
 from narcissus.kinds.synthetic.judged import guessed_by_file
 from narcissus.kinds.synthetic.kind import NAME_PEOPLE, names_of
 from narcissus.kinds.synthetic.result import SyntheticResult
 from narcissus.report.format import number, percent
 from narcissus.report.reach import of_100
-from narcissus.rows import JudgedCriterion, StudyJudgement
 
 FAVOURED = "a generator that merely favours such people may do the same"
 

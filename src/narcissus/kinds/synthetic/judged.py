@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import scipy
 
+from narcissus.judgement import WORST, JudgedCriterion, StudyJudgement
 from narcissus.kinds.synthetic.result import AssessedRisk, RiskOfPeople, SyntheticResult
 from narcissus.results import Grade, Status
-from narcissus.rows import WORST, JudgedCriterion, StudyJudgement
 from narcissus.synthetic.assess import BY_FILE, BY_OTHERS
 from narcissus.synthetic.copies import COPIES
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from narcissus.judgement import StudyJudgement
 from narcissus.kinds.layout import Headline, Layout
 from narcissus.kinds.synthetic.copied import standing
 from narcissus.kinds.synthetic.judged import (
@@ -32,7 +33,7 @@ from narcissus.report.format import between_points, number, percent
 from narcissus.report.gives_away import VERDICT, groups_of_people
 from narcissus.report.page import Section
 from narcissus.results import NotAssessed
-from narcissus.rows import StudyJudgement, StudyRow
+from narcissus.rows import StudyRow
 from narcissus.study.record import Record
 from narcissus.synthetic.assess import RISKS
 from narcissus.synthetic.copies import COPIES

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from narcissus._validation import some_of
+from narcissus.judgement import JudgedCriterion, StudyJudgement
 from narcissus.kinds.synthetic.copied import (
     by_columns,
     by_unit,
@@ -26,7 +27,7 @@ from narcissus.kinds.synthetic.result import AssessedRisk, RiskOfPeople, Synthet
 from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, seeks, surely_largest
 from narcissus.report.format import number
 from narcissus.report.reach import MORE_OF_100, Reach, of_100
-from narcissus.rows import JudgedCriterion, Quantity, StudyJudgement
+from narcissus.rows import Quantity
 from narcissus.synthetic.assess import BY_VALUE
 from narcissus.synthetic.copies import COPIES
 from narcissus.synthetic.traces import BY_VALUES, NEARLY

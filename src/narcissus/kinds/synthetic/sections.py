@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from narcissus.judgement import StudyJudgement
 from narcissus.kinds.layout import dots, table
 from narcissus.kinds.synthetic.copied import by_columns, compared
 from narcissus.kinds.synthetic.copies import FileCount, LinkedDetail
@@ -15,7 +16,7 @@ from narcissus.report.format import MISSING, between_points, limits, number, per
 from narcissus.report.gives_away import merged_words
 from narcissus.report.page import Block, Facts, Figure, Grid, Range, Row, Text
 from narcissus.results import Grade
-from narcissus.rows import Quantity, StudyJudgement
+from narcissus.rows import Quantity
 from narcissus.study.record import Record
 from narcissus.synthetic.assess import BY_VALUE, RiskName
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from narcissus._outwards import lower, upper
+from narcissus.judgement import StudyJudgement
 from narcissus.kinds.synthetic.copied import (
     by_unit,
     evidence,
@@ -18,7 +19,6 @@ from narcissus.kinds.synthetic.copies import in_both
 from narcissus.kinds.synthetic.judged import beyond, copies_of, is_copied, judged_of
 from narcissus.kinds.synthetic.result import AssessedRisk, SyntheticResult, UnlikeControl
 from narcissus.report.format import number, percent
-from narcissus.rows import StudyJudgement
 from narcissus.synthetic.assess import BY_VALUE
 
 _BY_ONE_VALUE = (

@@ -21,6 +21,7 @@ from typing import cast
 
 from narcissus.evidence import clopper_pearson
 from narcissus.findings import Finding
+from narcissus.judgement import Case, Decision, StudyJudgement
 from narcissus.kinds.table.found import (
     DECLARED,
     GUESS,
@@ -34,7 +35,7 @@ from narcissus.kinds.table.found import (
     TableResult,
 )
 from narcissus.results import Grade, Status
-from narcissus.rows import Case, Decision, Findings, StudyJudgement, StudyRow
+from narcissus.rows import Findings, StudyRow
 
 
 def statements(found: SettingFound) -> list[Finding]:
@@ -232,9 +233,9 @@ class JudgedSetting(Case):
     def status_alone(self) -> Status:
         return self._weighed[0]
 
-    @property
-    def is_seen(self) -> bool:
-        return self.status_alone == "exceeded"
+    @cached_property
+    def seen(self) -> tuple[StudyRow, ...]:
+        return self.rests_on if self.status_alone == "exceeded" else ()
 
     @property
     def rank(self) -> tuple[float, ...]:
@@ -248,7 +249,7 @@ class JudgedSetting(Case):
 
     @property
     def rests_on(self) -> tuple[StudyRow, ...]:
-        return tuple(excess.row(self.label) for excess in self.basis)
+        return tuple(excess.row(self.label) for excess in self._weighed[1])
 
     @property
     def trials_needed(self) -> int | None:

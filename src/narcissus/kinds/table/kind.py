@@ -66,10 +66,7 @@ from narcissus.mechanisms import Columns, Prepared, ReleaseCache, TableMechanism
 from narcissus.observer import SILENT, Observer
 from narcissus.priors import RecordPrior
 from narcissus.results import NotAssessed, Status
-from narcissus.rows import (
-    Findings,
-    StudyCriterion,
-)
+from narcissus.rows import Findings, StudyCriterion
 from narcissus.study.engines import executor_of
 from narcissus.study.given import digest_of_object
 from narcissus.study.keyed import WITHHELD
@@ -78,7 +75,6 @@ from narcissus.study.marks import RELEASES, mark_folder
 from narcissus.study.parts import Part, own_parts
 from narcissus.study.plugins import source_digests
 from narcissus.study.shareable import without_folders
-from narcissus.study.toml import read_policy
 from narcissus.success import ColumnShare, ColumnsRight
 from narcissus.tables import Bins, CountedTable, Table, read_table
 from narcissus.tables.read import read_one_of_each
@@ -537,7 +533,6 @@ class TableWork(PreparedWork[TableStudy]):
     """An audit that was played: its trials by ``"trial/setting"``, and what a threshold allows."""
 
     experiment: Experiment
-    threshold: ThresholdSpec | None
     own_release: OwnRelease | None
     prior_test: PriorTest
 
@@ -547,13 +542,15 @@ class TableKind(Kind[TableStudy, TableWork]):
     detail = TableResult
     layout = "narcissus.kinds.table.layout:LAYOUT"
     is_sweep = True
+    policy = PolicyFile
+    no_records = ""
 
     def check(self, study: TableStudy, folder: Path, observer: Observer) -> None:
         """Read and fit everything once, so that errors show before any work."""
         experiment = prepare(study, folder, entropy=0, observer=observer)
         if study.release is not None:
             read_published(study, experiment, folder / study.release.path)
-        _threshold(study, folder, None)
+        _check_threshold(self.held_to(study, folder, RunOptions(0, observer))[0])
 
     def play(self, study: TableStudy, folder: Path, options: RunOptions) -> Outcome:
         if study.run.budget is not None and options.hours is not None:  # so long is agreed to
@@ -564,10 +561,11 @@ class TableKind(Kind[TableStudy, TableWork]):
     def _play(
         self, study: TableStudy, folder: Path, options: RunOptions, executor: Executor
     ) -> Outcome:
-        threshold, digests = _threshold(study, folder, options.policy)
+        study, digests = self.held_to(study, folder, options)
+        _check_threshold(study)
         rough: list[NotAssessed] = []
         if study.run.quick:
-            study, cut = quicker(study, threshold)
+            study, cut = quicker(study)
             rough.append(cut)
         options.observer.note("reading the table and fitting the prior")
         experiment = prepare(study, folder, options.entropy, options.observer)
@@ -581,12 +579,12 @@ class TableKind(Kind[TableStudy, TableWork]):
                 executor = ReleasesSentBack(executor, cache)  # others do not have the folder
 
         def look(now: Experiment, trials: Done) -> tuple[Status, int | None]:
-            found = self._findings(now, trials, study, threshold, None, tested)
+            found = self._findings(now, trials, study, None, tested)
             case = of_table(self.conclude(found))
             return case.status, case.worst.trials_needed
 
         tested = tested_at(study, folder, experiment, options.observer)
-        plan = looks_of(experiment, study, options, executor, threshold, look)
+        plan = looks_of(experiment, study, options, executor, look)
         if plan is not None:
             experiment = plan.at(experiment, 1)
         for name, text in experiment.table.notes.items():
@@ -615,7 +613,6 @@ class TableKind(Kind[TableStudy, TableWork]):
             digests=digests,
             assessed=[*assessed(experiment), *tested.scope],
             experiment=experiment,
-            threshold=threshold,
             own_release=own_release,
             prior_test=tested,
         )
@@ -626,19 +623,17 @@ class TableKind(Kind[TableStudy, TableWork]):
         return replace(outcome, not_assessed=[*left, *outcome.not_assessed])
 
     def measure(self, work: TableWork, done: Done, options: RunOptions) -> Findings:
-        return self._findings(
-            work.experiment, done, work.study, work.threshold, work.own_release, work.prior_test
-        )
+        return self._findings(work.experiment, done, work.study, work.own_release, work.prior_test)
 
     def _findings(
         self,
         experiment: Experiment,
         done: Done,
         study: TableStudy,
-        threshold: ThresholdSpec | None,
         own_release: OwnRelease | None,
         tested: PriorTest,
     ) -> Findings:
+        threshold = study.threshold
         decided_at = None  # the label of the setting that the threshold names, if any
         if threshold is not None and threshold.at is not None:
             levels = study.mechanism.levels
@@ -730,17 +725,8 @@ def identity_of(study: TableStudy, experiment: Experiment, folder: Path) -> dict
     return identity
 
 
-def _threshold(
-    study: TableStudy, folder: Path, policy: Path | None
-) -> tuple[ThresholdSpec | None, dict[str, str]]:
-    read, digests = read_policy(study, folder, policy, PolicyFile)
-    threshold = study.threshold if read is None else read.threshold
-    _check_threshold(study, threshold)
-    return threshold, digests
-
-
-def _check_threshold(study: TableStudy, threshold: ThresholdSpec | None) -> None:
-    if threshold is None:
+def _check_threshold(study: TableStudy) -> None:
+    if (threshold := study.threshold) is None:
         return
     if threshold.targets is not None and study.threat.share_of_columns:
         raise InputError(

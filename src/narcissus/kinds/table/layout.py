@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from narcissus._outwards import upper
+from narcissus.judgement import StudyJudgement
 from narcissus.kinds.layout import Headline, Layout
 from narcissus.kinds.table.found import (
     IN_FRAME,
@@ -43,7 +44,7 @@ from narcissus.report.format import MISSING, limits, number, percent, points, wi
 from narcissus.report.gives_away import FOUND, VERDICT, groups_of_people, merged_words
 from narcissus.report.page import Block, Facts, Grid, Items, Page, Section, Text, Verdict
 from narcissus.results import Grade, NotAssessed
-from narcissus.rows import StudyJudgement, StudyRow
+from narcissus.rows import StudyRow
 from narcissus.study.plugins import GIVEN
 from narcissus.study.record import Record
 

@@ -155,11 +155,10 @@ def looks_of(
     study: TableStudy,
     options: RunOptions,
     executor: Executor,
-    threshold: ThresholdSpec | None,
     weigh: Callable[[Experiment, Trials], tuple[Status, int | None]],
 ) -> TablePlan | None:
     """Fix when the run may end, for a precision by a pilot; None if the study names the trials."""
-    observer = options.observer
+    observer, threshold = options.observer, study.threshold
     attack_trials = {name: study.attacks[name].also["trials"] for name in study.attacks}
     named_trials = {name: n for name, n in attack_trials.items() if n is not None}
     if study.run.trials == "auto":

@@ -362,28 +362,24 @@ def propose(
     UnsureError: No column is asked for, none looks secret, and none may stand in.
     """
     drop = [*sketch.left_out, *drop]
-    if unknown is not None and not unknown:
-        raise InputError("no column is to be unknown: name one that the attacker is after")
-    for name in (*(unknown or ()), *drop):
-        if name not in (*sketch.names, *sketch.left_out):
-            raise InputError(unknown_column(name, sketch.names))
-    if both := [name for name in unknown or () if name in drop]:
-        raise InputError(f"`{both[0]}` is to be unknown and to be left out: decide for one")
+    _check_choice(sketch, unknown, drop)
     left_out = (
         {"": "no name: an index that was written along, or name it"} if sketch.unnamed else {}
     )
     left_out |= dict.fromkeys(drop, ASKED)
+    wanted_names = {*(unknown or ()), *wanted}
     each = [
-        propose_column(column, wanted=column.name in (*(unknown or ()), *wanted))
+        propose_column(column, wanted=column.name in wanted_names)
         for column in sketch.columns
         if column.name not in left_out
     ]
     meanings = {column.name: meaning_of(column) for column in sketch.head}
-    wanted_names = {*(unknown or ()), *wanted}
-    for column in each:
-        meaning = meanings.get(column.name, "")
-        if meaning in BY_VALUES and column.name not in wanted_names:
-            left_out[column.name] = BY_VALUES[meaning]
+    left_out |= {
+        column.name: BY_VALUES[meaning]
+        for column in each
+        if (meaning := meanings.get(column.name, "")) in BY_VALUES
+        and column.name not in wanted_names
+    }
     left_out |= {column.name: column.drop for column in each if column.drop}
     columns = [column for column in each if column.name not in left_out]
     _require_usable(sketch, columns, left_out, unknown or ())
@@ -397,17 +393,8 @@ def propose(
     else:
         _refuse_lost([column for column in lost if column.name in unknown])
         chosen, reason = tuple(unknown), ASKED
-    revealers = {
-        c.name: u
-        for c in columns
-        if c.name not in (*chosen, *wanted)
-        for u in chosen
-        if twins.tells(c.name, u)
-    }
-    left_out |= {
-        name: f"determines {_shown(u)}: who knows the one knows the other"
-        for name, u in revealers.items()
-    }
+    revealers = _revealers(columns, chosen, wanted, twins)
+    left_out |= revealers
     columns = [column for column in columns if column.name not in revealers]
     k, tables, cells = _size(columns, chosen)
     rest = [column for column in columns if column.name not in chosen]
@@ -434,6 +421,30 @@ def propose(
         ),
         seen=tuple(each),
     )
+
+
+def _check_choice(sketch: TableSketch, unknown: Sequence[str] | None, drop: Sequence[str]) -> None:
+    """Refuse columns that are not there, and a choice that leaves nothing to attack."""
+    if unknown is not None and not unknown:
+        raise InputError("no column is to be unknown: name one that the attacker is after")
+    for name in (*(unknown or ()), *drop):
+        if name not in (*sketch.names, *sketch.left_out):
+            raise InputError(unknown_column(name, sketch.names))
+    if both := [name for name in unknown or () if name in drop]:
+        raise InputError(f"`{both[0]}` is to be unknown and to be left out: decide for one")
+
+
+def _revealers(
+    columns: Sequence[ColumnProposal], chosen: Sequence[str], wanted: Sequence[str], twins: Twins
+) -> dict[str, str]:
+    """Return columns that determine an unknown one, each with the reason to leave it out."""
+    return {
+        column.name: f"determines {_shown(name)}: who knows the one knows the other"
+        for column in columns
+        if column.name not in (*chosen, *wanted)
+        for name in chosen
+        if twins.tells(column.name, name)
+    }
 
 
 def _cautions(

@@ -459,7 +459,7 @@ SLOW = ("rap", "stack")
 """Attacks that are left out, by the name of their part; so is what samples by Gibbs."""
 
 
-def quicker(study: TableStudy, threshold: ThresholdSpec | None) -> tuple[TableStudy, NotAssessed]:
+def quicker(study: TableStudy) -> tuple[TableStudy, NotAssessed]:
     """Cut a study down to what takes seconds, and report what was cut.
 
     Its limits hold at their level, and are wider. Kept are fast attacks, or all where none is,
@@ -469,7 +469,7 @@ def quicker(study: TableStudy, threshold: ThresholdSpec | None) -> tuple[TableSt
     run, mechanism, level = study.run, study.mechanism, study.mechanism.level
     trials = min(TRIALS, run.most or TRIALS)
     cut = [f"{trials} trials"]
-    at = mechanism.levels[0] if threshold is None else threshold.at
+    at = mechanism.levels[0] if study.threshold is None else study.threshold.at
     if level is not None and len(mechanism.levels) > 1 and at is not None:  # else all must meet it
         mechanism = replace(mechanism, options={**mechanism.options, level: [at]})
         cut.append(f"{level} {at:g} alone")

@@ -14,14 +14,13 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field, model_validator
 
-from narcissus._files import file_digest, files_digest
+from narcissus._files import files_digest
 from narcissus._random import child
-from narcissus._version import __version__
 from narcissus.errors import InputError
 from narcissus.evidence import next_limit
 from narcissus.extraction.language_models import HasModels
 from narcissus.extraction.recovered import TextDocument, read_documents
-from narcissus.kinds.engine import Done, Kind, PreparedWork
+from narcissus.kinds.engine import Done, Files, Kind, PreparedWork
 from narcissus.kinds.memorization.engine import model_not_assessed
 from narcissus.kinds.memorization.language.attacks import keeping
 from narcissus.rows import (
@@ -217,7 +216,6 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
     layout = "narcissus_papers.copyright.layout:LAYOUT"
 
     def prepare(self, study: CopyrightStudy, folder: Path, options: RunOptions) -> CopyrightWork:
-        options.refuse_policy_and_records("copyright")
         part, files, rule = study.model.build(), study.data, study.similarity
         part.check()
         lacks = ""
@@ -236,10 +234,7 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
         others = works.read_works(folder / files.independent, known=rule.prompt, window=rule.window)
         other = () if files.other is None else read_documents(folder / files.other, "paragraph")
         _refuse_the_work_among(work, others, other, files)
-        digests = {"work": file_digest(folder / files.work)}
-        digests["independent"] = files_digest(works.paths_of(folder / files.independent))
-        if files.other is not None:
-            digests["other"] = file_digest(folder / files.other)
+        digests = {"independent": files_digest(works.paths_of(folder / files.independent))}
         return CopyrightWork(
             study,
             folder,
@@ -251,13 +246,15 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
             other=other,
         )
 
+    def files(self, study: CopyrightStudy) -> Files:
+        return {"work": study.data.work, "other": study.data.other}
+
     def cost(self, work: CopyrightWork, options: RunOptions) -> tuple[float, str]:
         seconds = work.part.seconds(work.seen) + work.part.seconds(work.other)
         return seconds, f"training {work.part.words()}, with access and without"
 
     def measure(self, work: CopyrightWork, done: Done, options: RunOptions) -> Findings:
         study, rule = work.study, work.study.similarity
-        identity = {"batches of": "copyright", "version": __version__}
         texts = [work.work, *work.independent]
         common = works.common_runs(texts, (source.text for source in work.other), rule.words)
         alike = Alike(rule.words, rule.edits, common)
@@ -272,7 +269,7 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
             came = [alike.holds(*pair) for pair in zip(said, some, strict=True)]
             return Returned(name=name, passages=len(some), returned=sum(came))
 
-        with options.place() as place, self.stored(options, identity) as store:
+        with options.place() as place, self.stored(options, {"batches of": "copyright"}) as store:
             made = work.part.models(
                 work.seen,
                 work.other,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from narcissus._outwards import upper
+from narcissus.judgement import StudyJudgement
 from narcissus.kinds.layout import Headline, Layout
 from narcissus.report.about import RealFigure, Subject
 from narcissus.report.first_screen import Glance, seeks
@@ -13,7 +14,7 @@ from narcissus.report.gives_away import FOUND, VERDICT
 from narcissus.report.page import Block, Facts, Grid, Section, Text
 from narcissus.report.reach import MORE_OF_100, Reach
 from narcissus.results import Grade, NotAssessed
-from narcissus.rows import StudyJudgement, StudyRow
+from narcissus.rows import StudyRow
 from narcissus.study.record import Record
 from narcissus_papers.copyright.kind import (
     GAIN,

@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from narcissus._arrays import Floats
-from narcissus._files import file_digest
 from narcissus._random import child
-from narcissus._version import __version__
 from narcissus.errors import InputError
 from narcissus.extraction.classifier import DenseNet, read_dense_net, train_dense
 from narcissus.extraction.images import ImageLayout, LabelledImages, nearest_points
@@ -25,7 +23,7 @@ from narcissus.extraction.kkt import KktSearch, informed_reconstruct
 from narcissus.extraction.ngram import lead_over_shadows
 from narcissus.extraction.recovered import recovered_documents
 from narcissus.extraction.relations import normalised
-from narcissus.kinds.engine import Done, PreparedWork, Tasks
+from narcissus.kinds.engine import Done, Files, PreparedWork, Tasks
 from narcissus.kinds.memorization.classifier.schema import (
     ClassifierStudy,
     InformedSection,
@@ -179,13 +177,22 @@ class ClassifierKind(MemorizationKind[ClassifierStudy, ClassifierWork]):
     trained = "network"
 
     def prepare(self, study: ClassifierStudy, folder: Path, options: RunOptions) -> ClassifierWork:
-        options.refuse_policy_and_records("classifiers", "see `pictures`")
         sides = sides_of(study, folder, options.entropy)
-        digests = {name: file_digest(folder / path) for name, path in _files(study).items()}
         nets = list[DenseNet]()
         if study.weights is not None:
             nets = given_networks(study.weights, folder, sides.layout)
-        return ClassifierWork(study, folder, options.entropy, digests, sides=sides, nets=nets)
+        return ClassifierWork(study, folder, options.entropy, sides=sides, nets=nets)
+
+    def files(self, study: ClassifierStudy) -> Files:
+        weights = study.weights
+        files: dict[str, Path | None] = {
+            "images": study.data.images,
+            "fresh images": study.data.fresh,
+        }
+        if weights is not None:
+            files["network"] = weights.file
+            files |= {f"shadow {i}": path for i, path in enumerate(weights.shadows, 1)}
+        return files
 
     def tasks(self, work: ClassifierWork) -> Tasks:
         identity = _identity(work)
@@ -476,18 +483,7 @@ def _identity(work: ClassifierWork) -> dict[str, object]:
         "informed": settings["informed"],
         "files": dict(work.digests),
         "seed": str(work.entropy),
-        "version": __version__,
     }
-
-
-def _files(study: ClassifierStudy) -> dict[str, Path]:
-    files = {"images": study.data.images}
-    if study.data.fresh is not None:
-        files["fresh images"] = study.data.fresh
-    if study.weights is not None:
-        files["network"] = study.weights.file
-        files |= {f"shadow {i}": path for i, path in enumerate(study.weights.shadows, 1)}
-    return files
 
 
 Classes = NDArray[np.intp]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from narcissus.judgement import StudyJudgement
 from narcissus.kinds.layout import Headline
 from narcissus.kinds.memorization.classifier.kind import (
     FROM_SHADOWS,
@@ -19,7 +20,7 @@ from narcissus.kinds.memorization.layout import MemorizationLayout, most_gain
 from narcissus.report.format import MISSING, number, percent
 from narcissus.report.page import Block, Cell, Facts, Figure, Picture, Pictures, Section, Text
 from narcissus.results import NotAssessed
-from narcissus.rows import StudyJudgement, StudyRow
+from narcissus.rows import StudyRow
 from narcissus.study.record import Record
 
 ATTACKS = {"reconstruction": "Reconstruction", "informed": "The informed attacker"}

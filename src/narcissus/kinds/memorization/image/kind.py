@@ -17,7 +17,6 @@ from pydantic import AfterValidator, Field, model_validator
 from scipy.spatial import distance
 
 from narcissus._arrays import BoolArray, Floats
-from narcissus._files import file_digest
 from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, mean_limits
@@ -42,7 +41,7 @@ from narcissus.extraction.images import (
 from narcissus.extraction.kept import key_of
 from narcissus.extraction.model_digest import model_digest
 from narcissus.extraction.recovered import recovered_documents
-from narcissus.kinds.engine import Done, PreparedWork
+from narcissus.kinds.engine import Done, Files, PreparedWork
 from narcissus.kinds.memorization.engine import (
     GroupOfCopies,
     MemorizationKind,
@@ -302,7 +301,6 @@ def _bytes_in(text: str) -> int:
 class ImageWork(PreparedWork[ImageStudy]):
     """A model to be made, and its images."""
 
-    digests: dict[str, str]
     part: HasImageModels = field(kw_only=True)
     division: DividedImages = field(kw_only=True)
 
@@ -320,15 +318,16 @@ class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
     def check(self, study: ImageStudy, folder: Path, observer: Observer) -> None:
         """Refuse missing files, folders that are no models, missing packages."""
         study.relation.build()
-        work = self.prepare(study, folder, RunOptions(0, observer))
+        work = self.ready(study, folder, RunOptions(0, observer))
         work.part.check(work.division.trained)
 
     def prepare(self, study: ImageStudy, folder: Path, options: RunOptions) -> ImageWork:
-        options.refuse_policy_and_records("models of images")
         part: HasImageModels = study.model.build()
         division = study.division(folder, part, child(options.entropy, _DIVISION))
-        digests = {"images": file_digest(folder / study.data.images)}
-        return ImageWork(study, folder, options.entropy, digests, part=part, division=division)
+        return ImageWork(study, folder, options.entropy, part=part, division=division)
+
+    def files(self, study: ImageStudy) -> Files:
+        return {"images": study.data.images}
 
     def cost(self, work: ImageWork, options: RunOptions) -> tuple[float, str]:
         part, shadows = work.part, work.shadows

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from narcissus.extraction.images import png_of
+from narcissus.judgement import StudyJudgement
 from narcissus.kinds.layout import Headline
 from narcissus.kinds.memorization.columns import (
     between,
@@ -22,7 +23,6 @@ from narcissus.kinds.memorization.layout import MemorizationLayout, gain_text, m
 from narcissus.report.format import MISSING, number, percent
 from narcissus.report.page import Facts, Figure, Picture, Pictures, Section, Text
 from narcissus.results import NotAssessed
-from narcissus.rows import StudyJudgement
 from narcissus.study.record import Record
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator, Field, model_validator
 
 from narcissus._arrays import BoolArray
-from narcissus._files import file_digest, read_bytes
+from narcissus._files import read_bytes
 from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, mean_limits, roc_band
@@ -30,7 +30,7 @@ from narcissus.extraction.recovered import (
     recovered_documents,
 )
 from narcissus.extraction.sandbox import check_source
-from narcissus.kinds.engine import Done, PreparedWork
+from narcissus.kinds.engine import Done, Files, PreparedWork
 from narcissus.kinds.extraction.program import (
     ProgramResult,
     program_not_assessed,
@@ -253,7 +253,6 @@ class FoundAboutModel:
 class LanguageWork(PreparedWork[LanguageStudy]):
     """A model to be made, and its documents."""
 
-    digests: dict[str, str]
     part: HasModels = field(kw_only=True)
     division: Division = field(kw_only=True)
     planted: tuple[PlantedCanary, ...] = ()
@@ -273,22 +272,22 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
         """Refuse missing files, folders that are no models, missing packages."""
         part: HasModels = study.model.build()
         part.check()
-        self.prepare(study, folder, RunOptions(0, observer))
+        super().check(study, folder, observer)
         if study.program is not None:
             refuse_program(part)
             check_source(read_bytes(folder / study.program.path), str(study.program.path))
 
     def prepare(self, study: LanguageStudy, folder: Path, options: RunOptions) -> LanguageWork:
-        options.refuse_policy_and_records("language models")
         part: HasModels = study.model.build()
         planted = study.planted(folder, part, child(options.entropy, _CANARIES))
         division = study.division(folder, part, child(options.entropy, _DIVISION), planted)
-        digests = {"documents": file_digest(folder / study.data.documents)}
-        if study.canaries is not None and study.canaries.file is not None:
-            digests["canaries"] = file_digest(folder / study.canaries.file)
         return LanguageWork(
-            study, folder, options.entropy, digests, part=part, division=division, planted=planted
+            study, folder, options.entropy, part=part, division=division, planted=planted
         )
+
+    def files(self, study: LanguageStudy) -> Files:
+        planted = None if study.canaries is None else study.canaries.file
+        return {"documents": study.data.documents, "canaries": planted}
 
     def cost(self, work: LanguageWork, options: RunOptions) -> tuple[float, str]:
         part = work.part

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from narcissus._outwards import upper
+from narcissus.judgement import StudyJudgement
 from narcissus.kinds.extraction.layout import evidence_sections, quality_glance
 from narcissus.kinds.extraction.program import QUALITY
 from narcissus.kinds.layout import Headline
@@ -31,7 +32,6 @@ from narcissus.report.first_screen import Glance
 from narcissus.report.format import number, percent
 from narcissus.report.page import Facts, Section, Text
 from narcissus.results import NotAssessed
-from narcissus.rows import StudyJudgement
 from narcissus.study.record import Record
 
 _HEADS = {

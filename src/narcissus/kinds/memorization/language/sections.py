@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from narcissus.judgement import StudyJudgement
 from narcissus.kinds.layout import table
 from narcissus.kinds.memorization.columns import between, count_columns, gain_cell, value_of
 from narcissus.kinds.memorization.engine import ABOVE, TOLD
@@ -21,7 +22,6 @@ from narcissus.report.format import MISSING, limits, number, percent
 from narcissus.report.page import Block, Cell, Figure, Text
 from narcissus.report.roc import limits_of, roc_figure
 from narcissus.results import NotAssessed
-from narcissus.rows import StudyJudgement
 
 ASKED = {
     "generation": "The attacker samples the model without any prompt and keeps the best texts. "
