@@ -23,6 +23,7 @@ from narcissus.kinds.channel.kind import (
 )
 from narcissus.observer import SilentObserver
 from narcissus.report import Facts, Figure, Grid, page_of, render_html, render_text
+from narcissus.report.about import numbers_of
 from narcissus.study.kinds import RunOptions
 from narcissus.study.reading import read_record
 
@@ -407,7 +408,7 @@ def test_the_first_look_that_takes_time_decides(monkeypatch, hours, raises):
 
 
 def numbers(record):
-    return [number[1:] for number in page_of(record).verdict.numbers]
+    return [number[1:] for number in numbers_of(record)]
 
 
 def kept(name):
@@ -539,7 +540,7 @@ def test_estimates_have_limits_and_the_samples_they_rest_on(tmp_path):
     frame = frame[frame["name"] != "guessing_error"]
     assert set(frame["grade"]) == {"sampled"}
     assert set(frame["name"]) == {"beta_star", "bayes_risk"}
-    [without, *_] = page_of(audit.record).verdict.numbers
+    [without, *_] = numbers_of(audit.record)
     assert without[2:] == ("the commonest secret on these samples, no limits", "approximate")
     last = frame[frame["samples"] == 400].set_index("name")
     risk = found(audit)["bayes_risk"]

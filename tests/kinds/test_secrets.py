@@ -382,7 +382,8 @@ def test_the_worst_setting_speaks():
     assert "40 of 100 secrets, is exceeded at uniform over 4, epsilon 8 and uni" in found.verdict
     assert "With the model, the attack argmax names " in found.verdict
     assert (case.each[0].status, case.each[0].grade) == ("met", "proved")
-    assert "No attacker names more than 2" in LAYOUT.top(found.record, case)["evidence_for"][0]
+    labels = [label for label, *_ in LAYOUT.numbers(case)]
+    assert labels[:2] == ["Guessed without the model", "Named with it, by argmax"]
     [remark] = LAYOUT.not_assessed(case)
     assert "epsilon inf" in remark.quantity
     assert "needs noise for a guarantee" in remark.reason

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from narcissus.kinds.table.kind import KIND
+from narcissus.report.about import numbers_of
 from narcissus.report.brief import NO_GROUPS, accepted, brief_of, no_stronger, render_brief
 from narcissus.report.format import SIGNS, STATUS, grade_word, percent
 from narcissus.report.page import Grid, Items, Text
@@ -62,10 +63,9 @@ def test_status_grade_assumptions_and_contradictions_are_the_record_s(every_reco
 
 
 def test_every_number_has_its_grade_in_words_and_none_is_stronger(every_record):
-    from narcissus.report import page_of
 
     for record in every_record.values():
-        known = {row[0]: row[-1] for row in page_of(record).verdict.numbers}
+        known = {row[0]: row[-1] for row in numbers_of(record)}
         for changed in (record, record.model_copy(update=REFUTED)):
             (grid,) = parts(changed)["What an attacker gets"]
             assert isinstance(grid, Grid)

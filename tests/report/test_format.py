@@ -15,7 +15,6 @@ from narcissus.report.format import (
     number,
     percent,
     points,
-    with_limits,
 )
 from narcissus.results import Grade
 
@@ -91,8 +90,6 @@ def test_limits_round_outwards_and_missing_ones_are_said():
     assert limits(None, 0.5541) == "at most 55.5%"
     assert limits(0.5549, None) == "at least 55.4%"
     assert limits(None, None) == "—"
-    assert with_limits(0.55, 0.5451, 0.5549) == "55.0% (54.5–55.5)"
-    assert with_limits(0.55, None, 0.6) == "55.0%"
 
 
 def test_points_are_signed():

@@ -87,11 +87,11 @@ def test_paragraphs_items_and_figures():
     assert lines_of(picture) == ["It rises.", "", "Behind", "  A", "  -", "  x"]
 
 
-def test_a_verdict_says_what_it_rests_on_assumes_and_weighs():
+def test_a_verdict_says_what_it_rests_on_and_assumes():
     verdict = {
         "rests_on": "proved if", "assumptions": ["a is", "b is"],
         "numbers": [("Guessed", "50%", "", "sampled"), ("Proved", "9%", "of all", "proved")],
-        "evidence_against": ["an attack"], "where": "at ε = 1", "setting": "ε = 1",
+        "where": "at ε = 1",
     }  # fmt: skip
     text = page_text(page_with(**verdict)).partition("\n\n\nPart")[0] + "\n"
     assert (
@@ -107,16 +107,9 @@ This holds only if:
   - a is
   - b is
 
-For ε = 1:
   Guessed  50%  ◐ estimated
   Proved    9%  ■ proved
       of all
-
-Evidence for the release:
-  + no such evidence was found
-
-Evidence against it:
-  - an attack
 """
     )
 

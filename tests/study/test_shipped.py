@@ -17,6 +17,7 @@ from narcissus.kinds.game.judgement import game_of
 from narcissus.kinds.game.kind import KIND
 from narcissus.kinds.table.kind import KIND as KIND_OF_TABLES
 from narcissus.report import page_of
+from narcissus.report.about import numbers_of
 from narcissus.report.format import STATUS
 from narcissus.report.page import Figure, Grid
 from narcissus.study.registry import ROOMS
@@ -35,7 +36,7 @@ def fewer_trials(study, most):
 
 def headline_is_of_who_decides(audit, study):
     """Whoever stands in the headline of a violation breaks the statement by his own numbers."""
-    case, verdict = game_of(KIND.judged(audit.record)), page_of(audit.record).verdict
+    case = game_of(KIND.judged(audit.record))
     if not case.attackers:
         return
     one = case.decisive
@@ -44,7 +45,8 @@ def headline_is_of_who_decides(audit, study):
         assert f"attempts of {one.name} succeed" in first.sentences[0][0]
         assert abs(first.with_it - 100 * one.success.value) <= 0.5
     assert first.word == STATUS[audit.status][1]
-    assert [f"the attack {one.name}" in label for label, *_ in verdict.numbers[:2]] == [False, True]
+    labels = [label for label, *_ in numbers_of(audit.record)[:2]]
+    assert [f"the attack {one.name}" in label for label in labels] == [True, False]
     game = next(iter(study.settings.build().game.members().values()))
     statement = prepared(study.settings.build().statement, game)
     if case.decided is None or not isinstance(statement, FixedBaseline | Resilience):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,19 +11,16 @@ from narcissus._pandas import pd
 from narcissus._visible import csv_text
 from narcissus.findings import weakest
 from narcissus.judgement import WORST
+from narcissus.kinds.layout import table
 from narcissus.kinds.synthetic.result import SyntheticResult
 from narcissus.report.html import page_html
-from narcissus.report.page import Cell, Grid, Page, Section, Text, Verdict
+from narcissus.report.page import Cell, Page, Section, Text, Verdict
 from narcissus.study.marks import write_results
 
 if TYPE_CHECKING:
     from narcissus.audits.outcome import Audit
     from narcissus.study.record import Record
 
-COLUMNS = (
-    *("File", "Verdict", "Rows of the data", "Unique people in it", "By coincidence"),
-    *("Secret recovered", "Without the file"),
-)
 _HOW = (
     "Files are ordered by risk: first those whose limit is exceeded, then by the share of people "
     "who are unique in the data and stand in the file, beyond coincidence. Each file is judged "
@@ -55,12 +52,12 @@ def page(audits: Mapping[str, Audit], title: str) -> Page:
         if beyond
         else f"Of {len(records)} files {words}."
     )
-    table = Grid(
+    files = table(
         "Published files, those of the highest risk first",
+        [(name, audit.record) for name, audit in audits.items()],
         COLUMNS,
-        [_cells(name, audit.record) for name, audit in audits.items()],
-        grades=[record.grade for record in records],
-        percent=COLUMNS[2:],
+        graded=[record.grade for record in records],
+        percent=[*COLUMNS][2:],
     )
     verdict = Verdict(
         status=min((record.status for record in records), key=WORST.index),
@@ -71,7 +68,7 @@ def page(audits: Mapping[str, Audit], title: str) -> Page:
         title,
         "Which of these files holds people of the data?",
         verdict,
-        [Section("The files", [table, Text(_HOW)])],
+        [Section("The files", [files, Text(_HOW)])],
     )
 
 
@@ -98,17 +95,30 @@ def _result(record: Record) -> SyntheticResult:
     return record.detail
 
 
-def _cells(name: str, record: Record) -> list[Cell]:
-    result = _result(record)
-    people, verbatim = result.copies.people, result.counts[0]
-    unique = max(1, people.unique)
-    risk, guess = next((risk, risk.guess) for risk in result.risks if risk.guess is not None)
-    return [
-        name,
-        record.status,
-        verbatim.standing / verbatim.of,
-        people.standing / unique,
-        people.expected / unique,
-        risk.everybody.real.value,
-        guess.real.value,
-    ]
+def _standing(record: Record) -> float:
+    verbatim = _result(record).counts[0]
+    return verbatim.standing / verbatim.of
+
+
+def _guessed(record: Record) -> tuple[float | None, float | None]:
+    """Return how often the first secret is recovered from the file, and without it."""
+    risks = ((risk, risk.guess) for risk in _result(record).risks)
+    risk, guess = next((risk, guess) for risk, guess in risks if guess is not None)
+    return risk.everybody.real.value, guess.real.value
+
+
+def _among_unique(record: Record, people: float) -> float:
+    return people / max(1, _result(record).copies.people.unique)
+
+
+COLUMNS: dict[str, Callable[[tuple[str, Record]], Cell]] = {
+    "File": lambda pair: pair[0],
+    "Verdict": lambda pair: pair[1].status,
+    "Rows of the data": lambda pair: _standing(pair[1]),
+    "Unique people in it": lambda pair: _among_unique(
+        pair[1], _result(pair[1]).copies.people.standing
+    ),
+    "By coincidence": lambda pair: _among_unique(pair[1], _result(pair[1]).copies.people.expected),
+    "Secret recovered": lambda pair: _guessed(pair[1])[0],
+    "Without the file": lambda pair: _guessed(pair[1])[1],
+}

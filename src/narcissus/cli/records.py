@@ -313,17 +313,14 @@ def _misstated(written: Record, audit: audits.Audit) -> Iterator[str]:
 def _figures_of(audit: audits.Audit) -> Callable[[str], bool]:
     """Return whether a figure is a rounded number of a record, or of the page drawn from it."""
     from narcissus.report import page_of
+    from narcissus.report.about import numbers_of
 
     page, again = page_of(audit.record, internal=True), audit.to_dict()
-    first, top = page.first, page.verdict
+    first = page.first
     assert first is not None
     texts = [page.title, page.subtitle, first.answer, first.hardest, *first.rests_on]
     texts += [text for text, _ in first.sentences]
-    texts += [
-        *top.evidence_for,
-        *top.evidence_against,
-        *(t for row in top.numbers for t in row[:3]),
-    ]
+    texts += [text for row in numbers_of(audit.record) for text in row[:3]]
     shown = {*_numbers([texts, again["study"], again["verdict"]]), 50.0, 100.0}
     rows = [row.model_dump() for row in audit.record.rows]
     record_numbers = {*_numbers([rows, again["criteria"], again["detail"]])}

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from narcissus.judgement import JudgedCriterion, StudyJudgement
+from narcissus._outwards import lower, upper
+from narcissus.judgement import StudyJudgement
 from narcissus.report.about import Answered, RealFigure, Subject
 from narcissus.report.first_screen import Glance, paragraph
-from narcissus.report.format import limits, percent
+from narcissus.report.format import MISSING, between_points, limits, number, percent, points
 from narcissus.report.page import Cell, Grid, Headline, Page, Row, Section, Verdict
+from narcissus.report.roc import limits_of
 from narcissus.results import Grade, NotAssessed
-from narcissus.rows import Quantity, StudyRow
+from narcissus.rows import Quantity, Role, StudyRow
 from narcissus.study.record import Record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
 
 
+Headings = Mapping[tuple[Role, str], str]
+"""What rows are called, by role and measure; "{name}" is the row's name."""
+
+
 class Layout:
     """The words of a kind: a subclass says what is its own."""
 
     not_covered: ClassVar[Sequence[str]] = ()
-    phrases: ClassVar[Mapping[str, str]] = {}
-    """For `sentence`, by status."""
 
     def title(self, study: Any, case: StudyJudgement) -> str:
         raise NotImplementedError
@@ -55,9 +58,29 @@ class Layout:
         """Return the numbers of the first screen."""
         raise NotImplementedError
 
-    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
-        """Return the numbers of the verdict."""
-        raise NotImplementedError
+    headings: ClassVar[Headings] = {}
+    """What rows are called that decide; where they hold is added if it is not the same for all."""
+
+    def deciding(self, case: StudyJudgement) -> Iterable[StudyRow]:
+        """Return the rows where the verdict was decided."""
+        return case.worst.rows
+
+    def grade(self, case: StudyJudgement, row: StudyRow) -> Grade:
+        """Return how sure a row is within the study."""
+        return row.quantity.grade
+
+    def numbers(self, case: StudyJudgement) -> list[Headline]:
+        """Return the numbers where the verdict was decided, for a page that has no tables."""
+        rows = [
+            row
+            for row in self.deciding(case)
+            if (row.role, row.of) in self.headings and row.is_known
+        ]
+        are_apart = len({tuple(row.at.items()) for row in rows}) > 1
+        return [
+            (*headline(self.headings[row.role, row.of], row, are_apart), self.grade(case, row))
+            for row in rows
+        ]
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         raise NotImplementedError
@@ -89,32 +112,15 @@ class Layout:
         """Return where the numbers of the verdict are from, after a caption."""
         return ""
 
-    def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        """Return more fields of the `narcissus.report.page.Verdict`."""
-        sentences = {
-            status: [
-                f"{judgement.label}: {sentence(judgement, self.phrases)}"
-                for judgement in case.deciding
-                if judgement.status == status
-            ]
-            for status in ("met", "exceeded")
-        }
-        label, met_count = case.worst.label, len(sentences["met"])
-        return {
-            "evidence_against": sentences["exceeded"],
-            "evidence_for": [] if record.contradictions or case.unaccounted else sentences["met"],
-            "setting": label if len(case.each) > 1 else "",
-            "where": f"at {label}" if 0 < met_count < len(case.each) else "",
-        }
-
     def page(self, record: Record, case: StudyJudgement) -> Page:
         """Return what is the kind's own of a report."""
-        numbers = self.numbers(record, case)
-        top = Verdict(status=record.status, headline=record.verdict, numbers=numbers)
+        # a status that one setting earns must not look like one of all
+        is_of_one = case.is_sweep and len({judged.status for judged in case.each}) > 1
+        where = f"at {case.worst.label}" if is_of_one else ""
         return Page(
             title=record.title,
             subtitle=self.subtitle(case),
-            verdict=replace(top, **self.top(record, case)),
+            verdict=Verdict(status=record.status, where=where),
             sections=self.sections(record, case),
         )
 
@@ -170,6 +176,18 @@ def table(
     )
 
 
+def numbers_table(caption: str, rows: Sequence[StudyRow], headings: Headings) -> Grid:
+    """Return a table of numbers of several forms: what each is, the number, its limits."""
+    columns: dict[str, str | Callable[[StudyRow], Cell]] = {
+        "What": lambda row: headline(headings[row.role, row.of], row, False)[0],
+        "Number": lambda row: headline("", row, False)[1],
+        "Limits": lambda row: headline("", row, False)[2],
+    }
+    compared = "Of the others"
+    columns[compared] = lambda row: None if row.baseline is None else percent(row.baseline)
+    return table(caption, rows, columns).where_known(compared)
+
+
 def observed(share: Quantity) -> tuple[int, int] | None:
     """Return how many counted of how many trials; None where no trials are known."""
     if share.trials is None or share.value is None:
@@ -188,27 +206,30 @@ def dots(rows: Sequence[Row], **look: Any) -> Callable[[MplFigure], None]:
     return draw
 
 
-def sentence(one: JudgedCriterion, phrases: Mapping[str, str], which: str = "") -> str:
-    """Fill the phrase of a criterion's status, or another one, with the numbers at its place.
-
-    Shares are percentages; limits and bounds are rounded outwards. ``{proved}`` is the phrase of
-    that name where something is proved, else nothing. A status without a phrase has that of a
-    study without a threshold, which says what was found.
-    """
-    if not which and one.status == "contradicted":
-        return " ".join(one.contradictions)
-    high = None if one.bound is None else one.bound.quantity.high
-    words = {
-        "label": one.label,
-        "name": one.best.name,
-        "value": percent(one.best.value),
-        "limits": limits(one.best.quantity.low, one.best.quantity.high),
-        "guess": percent(one.guess),
-        "surest": one.surest.name,
-        "low": percent(one.surest.quantity.low or 0.0, "down"),
-        "at_most": percent(one.at_most),
-        "high": percent(high, "up"),
-    }
-    words["proved"] = "" if high is None else phrases.get("proved", "").format_map(words)
-    phrase = phrases.get(which or one.status, phrases.get("no threshold", ""))
-    return phrase.format_map(words)
+def headline(label: str, row: StudyRow, is_placed: bool) -> tuple[str, str, str]:
+    """Return a row's label, number and limits; numbers are worded by the row's role."""
+    where = [f"{key} {place}" for key, place in row.at.items() if is_placed and place != ""]
+    label = ", ".join([label.format(name=row.name), *where])
+    quantity = row.quantity
+    value, low, high = quantity.value, quantity.low, quantity.high
+    between = limits_of(quantity)
+    if row.role in ("gain", "excess"):
+        shown = f"{points(value)} points"
+        between = quantity.why if low is None or high is None else between_points(low, high)
+    elif row.role in ("measure", "refuted") or (value or 0) > 1:
+        shown = MISSING if value is None else number(value)
+        if value is not None and (row.role == "refuted" or low == value != high):
+            shown = lower(value, places=4)  # a lower limit
+        ends = [] if low is None or low == value else [f"at least {lower(low, places=4)}"]
+        ends += [] if high is None or high == value else [f"at most {upper(high, places=4)}"]
+        between = quantity.why or ", ".join(ends)
+    else:
+        shown = percent(value, "up" if row.role == "bound" else "nearest")
+    if quantity.counted is not None and low is None and high is None:
+        between = "{:,} of {:,}".format(*quantity.counted)
+    if row.role == "bound":
+        people = getattr(row.about, "people", None)
+        between = "at most" if people is None else f"at most, of {number(people)}"
+        if people is not None and quantity.confidence is not None:
+            between += f", with {100 * quantity.confidence:g}% confidence"
+    return label, shown, between.replace(MISSING, "")

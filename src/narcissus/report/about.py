@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 from narcissus.judgement import StudyJudgement
 from narcissus.report.first_screen import Glance
-from narcissus.report.page import Page
+from narcissus.report.page import Headline, Page
 from narcissus.results import Grade
 from narcissus.rows import StudyRow
 from narcissus.study.kinds import study_kind
@@ -87,6 +87,8 @@ class ShownLayout(Protocol):
 
     def where(self, case: StudyJudgement) -> str: ...
 
+    def numbers(self, case: StudyJudgement) -> list[Headline]: ...
+
 
 def shown(record: Record) -> tuple[ShownLayout, StudyJudgement]:
     """Return the layout of a record, and what follows from its rows."""
@@ -103,3 +105,9 @@ def subject_of(record: Record) -> Subject:
     return replace(
         subject, limits=tuple(replace(limit, grade="not assessed") for limit in subject.limits)
     )
+
+
+def numbers_of(record: Record) -> list[Headline]:
+    """Return the numbers where a verdict was decided: label, value, limits, grade."""
+    layout, case = shown(record)
+    return layout.numbers(case.alone)

@@ -18,8 +18,8 @@ from narcissus._json import read_json
 from narcissus._version import __version__
 from narcissus._visible import visible
 from narcissus.errors import InputError
+from narcissus.report.about import numbers_of
 from narcissus.report.brief import brief_of, no_stronger
-from narcissus.report.envelope import page_of
 from narcissus.report.format import STATUS
 from narcissus.report.html import render_html
 from narcissus.report.mapping import mapping_of
@@ -27,6 +27,7 @@ from narcissus.report.page import Grid
 from narcissus.report.text import page_text
 from narcissus.study.reading import LARGEST
 from narcissus.study.record import Record
+from narcissus.study.shareable import to_show
 
 ACRO = "1.0.2"
 """The version whose format this is; ACRO itself loads no other, the viewer also earlier ones."""
@@ -76,7 +77,7 @@ def acro_output(record: Record, files: list[str], timestamp: str) -> dict[str, A
     words = STATUS[record.status][1].replace(";", ",")  # the viewer parts the summary at each
     numbers = [
         {"number": label, "value": value, "limits": notes, "grade": no_stronger(grade, record)}
-        for label, value, notes, grade in page_of(record, alone=True).verdict.numbers
+        for label, value, notes, grade in numbers_of(to_show(record))
     ]
     columns = list(numbers[0]) if numbers else []
     return {

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from narcissus.findings import weakest
-from narcissus.report.about import Subject, shown, subject_of
+from narcissus.report.about import Subject, numbers_of, shown, subject_of
 from narcissus.report.envelope import INTERNAL, page_of
 from narcissus.report.format import GRADES, SIGNS, grade_word, percent
 from narcissus.report.gives_away import figures_of
@@ -39,23 +38,15 @@ def brief_of(record: Record, *, internal: bool = False) -> Page:
         beside what can be guessed, what nobody can exceed, what was not assessed, and who decides.
     """
     record = record if internal else to_show(record)
-    whole, decisive = (
-        page_of(record, internal=internal),
-        page_of(record, internal=internal, alone=True),
-    )
+    whole = page_of(record, internal=internal)
     subject = subject_of(record)
-    verdict = replace(
-        whole.verdict, headline="", numbers=(), setting="", evidence_for=(), evidence_against=()
-    )
     return Page(
         f"{INTERNAL}: {record.title}" if internal else record.title,
         "",
-        verdict,
+        whole.verdict,
         [
             Section("What was released", [Text([subject.released])]),
-            Section(
-                "What an attacker gets, beside what can be guessed", [_numbers(decisive, record)]
-            ),
+            Section("What an attacker gets, beside what can be guessed", [_numbers(record)]),
             Section(
                 f"What {subject.against or 'nobody'} can{'not' * bool(subject.against)} exceed",
                 list(_limits(subject, record)),
@@ -80,11 +71,11 @@ def no_stronger(grade: Grade, record: Record) -> Grade:
     return weakest([grade, "not assessed"]) if record.contradictions and is_proof else grade
 
 
-def _numbers(whole: Page, record: Record) -> Grid:
-    """Return the numbers of the report's verdict, each with its grade in words."""
-    numbers = whole.verdict.numbers
-    rest = max(0, len(numbers) - MOST_NUMBERS)
+def _numbers(record: Record) -> Grid:
+    """Return the numbers where the verdict was decided, each with its grade in words."""
     layout, case = shown(record)
+    numbers = numbers_of(record)
+    rest = max(0, len(numbers) - MOST_NUMBERS)
     caption = f"What was measured or proved{layout.where(case)}"
     caption += f" ({rest} more in the report)" if rest else ""
     rows = [

@@ -143,7 +143,6 @@ def complete(
     """Put what every report says around what a kind of study says."""
     verdict = replace(
         page.verdict,
-        headline=page.verdict.headline or record.verdict,
         rests_on=record.grade,
         assumptions=record.assumptions,
         contradictions=record.contradictions,
@@ -159,20 +158,16 @@ def complete(
     return replace(page, title=title, verdict=verdict, sections=sections)
 
 
-def page_of(record: Record, *, internal: bool = False, alone: bool = False) -> Page:
+def page_of(record: Record, *, internal: bool = False) -> Page:
     """Turn a record into a page: what its kind says, within what every report says.
 
     internal: draw all that the steward may see; else what may be shown
         (`narcissus.study.shareable`).
-    alone: of a sweep, draw the setting alone that the status is about.
     Raises InputError: it has groups of so few real people that it cannot be shown.
     """
     record = record if internal else to_show(record)
     layout, case = shown(record)
-    page = layout.page(record, case.alone if alone else case)
+    page = layout.page(record, case)
     first = first_screen(record, case, layout.glance(case))
     elsewhere = assumed_elsewhere(record, case)
-    whole = replace(complete(page, record, internal=internal, elsewhere=elsewhere), first=first)
-    if record.verdict.startswith(f"{first.word}: {first.answer} "):  # the first screen in a line
-        whole = replace(whole, verdict=replace(whole.verdict, headline=""))
-    return whole
+    return replace(complete(page, record, internal=internal, elsewhere=elsewhere), first=first)

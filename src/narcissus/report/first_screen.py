@@ -39,7 +39,7 @@ NO_GROUP = "We found no group at clearly higher risk. A small group could still 
 EXACT = "The study is as it was described: nothing is sampled."
 MOST_BULLETS, MOST_LETTERS = 3, 50
 LONGEST = 200
-"""Letters of one bullet; the verdict in full has the whole of it."""
+"""Letters of one bullet; what the verdict rests on, further below, has the whole of it."""
 COLUMNS = 50
 """Squares in a line of a terminal."""
 

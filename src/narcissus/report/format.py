@@ -84,16 +84,6 @@ def limits(low: float | None, high: float | None) -> str:
     return f"{percent(low, 'down')} to {percent(high, 'up')}".replace(" ", NO_BREAK)
 
 
-def with_limits(share: float | None, low: float | None, high: float | None) -> str:
-    """Return a share with its limits, short enough for a table: '54.5% (53.3–55.7)'."""
-    if share is None:
-        return MISSING
-    if low is None or high is None:
-        return percent(share)
-    between = f"({percent(low, 'down')}\N{EN DASH}{percent(high, 'up')})"
-    return f"{percent(share)} {between.replace('%', '')}"
-
-
 def points(difference: float | None, rounding: Rounding = "nearest") -> str:
     """Return a difference of shares in percentage points, signed."""
     if difference is None:

@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 
 from narcissus._toml import read_toml
-from narcissus.report.about import Answered, shown, subject_of
+from narcissus.report.about import Answered, numbers_of, shown, subject_of
 from narcissus.report.brief import no_stronger
 from narcissus.report.envelope import INTERNAL, page_of
 from narcissus.report.format import SIGNS, grade_word
 from narcissus.report.gives_away import figures_of, given_away
 from narcissus.report.page import Grid, Page, Section, Text
+from narcissus.results import Grade
 from narcissus.study.record import Record
 from narcissus.study.shareable import to_show
 
@@ -80,7 +81,7 @@ def mapping_of(record: Record, *, internal: bool = False) -> Page:
         columns = ("Item", "Asks", "This record says", "How sure", "The rest, or all of it, by")
         sections.append(Section(name, [Grid(f"{len(items)} items", columns, rows)]))
     sections.append(given_away(figures_of(record)))
-    verdict = replace(whole.verdict, evidence_for=(), evidence_against=(), numbers=(), setting="")
+    verdict = replace(whole.verdict, headline=record.verdict)
     title = f"Findings by framework: {record.title}"
     return Page(f"{INTERNAL}: {title}" if internal else title, whole.subtitle, verdict, sections)
 
@@ -135,8 +136,11 @@ def answers(record: Record) -> dict[str, Answered]:
     }
 
 
+_SEEN: tuple[Grade, ...] = ("sampled", "counted")
+
+
 def _testing(record: Record) -> dict[str, Answered]:
-    """Return what attacks reached: the sampled numbers of the verdict."""
-    numbers = page_of(record, internal=True, alone=True).verdict.numbers
-    sampled = [f"{label}: {value}" for label, value, _, grade in numbers if grade == "sampled"]
+    """Return what attacks reached: numbers of the verdict that were estimated or counted."""
+    numbers = numbers_of(record)
+    sampled = [f"{label}: {value}" for label, value, _, grade in numbers if grade in _SEEN]
     return {"testing": Answered("; ".join(sampled), "sampled")} if sampled else {}

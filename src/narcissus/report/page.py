@@ -156,14 +156,11 @@ Headline = tuple[str, str, str, Grade]
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict in full; the top of a page that has no first screen."""
+    """What a verdict rests on, below the first screen; the top of a page that has none."""
 
     status: str  # As in the record
-    headline: str  # One sentence
-    evidence_for: Sequence[str] = ()
-    evidence_against: Sequence[str] = ()
-    numbers: Sequence[Headline] = ()  # Without the release, with it, ceiling, proved
-    setting: str = ""  # Of a sweep, which one the numbers are for: ``"ε = 1"``
+    headline: str = ""  # One sentence, of a page that has no first screen
+    numbers: Sequence[Headline] = ()  # Of a page that has no first screen
     where: str = ""  # Added to the status where it is not that of all settings: ``"at ε = 1"``
     # The weakest grade that the status depends on; one weaker than "sampled", or an assumption,
     # gives the verdict an edge of dashes

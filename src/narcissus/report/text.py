@@ -21,6 +21,7 @@ MOST_LINES = 20
 """Lines of a first screen with its empty ones; the paths of report and record come after it."""
 MOST_DECIDING = 60
 """Lines below the first screen, unless all is asked for."""
+_RESTS = "What the verdict rests on"
 _TERM = 26  # width of the column of terms
 _MARKS = {"plain": "- ", "for": "+ ", "against": "- ", "warning": "! "}
 
@@ -171,19 +172,10 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
         yield from _wrap(f"! Caution: {text}")
     if verdict.numbers:
         yield from _numbers(verdict)
-    for title, items, mark in (
-        ("Evidence for the release", verdict.evidence_for, "+ "),
-        ("Evidence against it", verdict.evidence_against, "- "),
-    ):
-        if verdict.evidence_for or verdict.evidence_against:
-            yield ""
-            yield from _items(title, items or ["no such evidence was found"], mark)
 
 
 def _numbers(verdict: Verdict) -> Iterator[str]:
     yield ""
-    if verdict.setting:
-        yield from _wrap(f"For {verdict.setting}:")
     values = max(len(value) for _, value, *_ in verdict.numbers)
     room = WIDTH - values - 20  # for the longest grade
     labels = 2 + min(room, max(len(label) for label, *_ in verdict.numbers))
@@ -261,10 +253,8 @@ def _deciding(page: Page) -> list[str]:
     lines: list[str] = []
     for limit, letters in ((99, 9_999), (6, 400), (3, 300), (2, 200), (1, 150)):
         cut = partial(_cut, most=limit, letters=letters)
-        names = ("contradictions", "assumptions", "cautions", "evidence_for", "evidence_against")
+        names = ("contradictions", "assumptions", "cautions")
         short = replace(verdict, **{name: cut(getattr(verdict, name)) for name in names})
-        short = replace(short, headline="".join(cut([short.headline])))
-        short = replace(short, numbers=verdict.numbers[: 3 * limit])
         lines = ["", *_verdict(short)]
         if open_ is not None:
             lines += ["", *_block(replace(open_, items=cut(open_.items)))]
@@ -291,7 +281,7 @@ def page_text(page: Page) -> str:
     lines = [page.title, "=" * min(len(page.title), WIDTH)]
     lines += _wrap(page.subtitle) if page.subtitle else []
     if page.first is not None:
-        lines += [*_first(page.first), "", "", "The verdict in full", "-------------------"]
+        lines += [*_first(page.first), "", "", _RESTS, "-" * len(_RESTS)]
     lines += ["", *_verdict(page.verdict)]
     for section in page.sections:
         lines += ["", "", section.title, "-" * min(len(section.title), WIDTH)]

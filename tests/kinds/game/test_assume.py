@@ -204,7 +204,7 @@ def test_what_is_about_every_attacker_comes_first(study, status, grade, said):
     assert said in audit.verdict
     assert not audit.record.contradictions
     if grade == "proved if":
-        first = render_text(audit.record).partition("The verdict in full")[0]
+        first = render_text(audit.record).partition("What the verdict rests on")[0]
         assert not UNIVERSAL.search(first)
 
 
@@ -256,7 +256,7 @@ def test_the_words_for_a_class_are_the_users_and_nothing_more(against):
     audit = run(stretched(128, against=against), rng=1)
     record = audit.record
     assert (record.status, record.grade) == ("met", "proved if")
-    first = render_text(record).partition("The verdict in full")[0]
+    first = render_text(record).partition("What the verdict rests on")[0]
     for text in (audit.verdict, first, *record.assumptions[:2]):
         plain = " ".join(text.split())
         assert f"“{against}”" in plain

@@ -8,6 +8,7 @@ from narcissus.kinds.game.judgement import game_of
 from narcissus.kinds.game.kind import KIND
 from narcissus.kinds.game.layout import LAYOUT
 from narcissus.report import Figure, page_of
+from narcissus.report.page import Grid
 from narcissus.study.reading import read_record
 
 RECORDS = Path(__file__).parents[2] / "study" / "records" / "last"
@@ -52,62 +53,39 @@ def blocks():
     ]
 
 
-def verdict_of(record):
-    return page_of(record).verdict
-
-
-def test_what_is_proved_speaks_for_it_and_says_by_what(record_of):
-    verdict = verdict_of(record_of("game"))
-    start = "Proved exactly: The least delta at epsilon 1 is 0 up to rounding, and 0 is allowed."
-    assert verdict.evidence_for[0].startswith(start)
-    assert "by Cohen et al. 2024, Theorem A.4" in verdict.evidence_for[1]
-    # the attacker gains in the game that was played, as it may under the statement
-    assert (
-        "the attack bayes succeeds in 75.4% of 833 trials, at least" in verdict.evidence_against[0]
-    )
-    grades = {label.partition(":")[0]: grade for label, _, _, grade in verdict.numbers}
-    assert grades["Proved"] == "proved"
-    assert grades["Success of the attack bayes"] == "sampled"
-
-
-def test_a_violation_that_is_certain_speaks_against_it(record_of):
-    against = verdict_of(record_of("family")).evidence_against
-    assert against[0].startswith("Proved exactly: The least delta at epsilon 1 is 1, and 0.3")
-    assert "certain after 62 trials, with 95% confidence. Every epsilon up to 1.54" in against[1]
-    assert "at least 86.4%. On fresh data, the same attempts succeed in 0%, at most" in against[2]
-    assert list(verdict_of(record_of("family")).evidence_for) == []
-
-
-def test_numbers_at_odds_speak_for_nothing(record_of):
-    """The attack gains what the exact answer denies."""
-    gap = {"value": 0.6, "low": 0.5, "high": 0.7}
-    verdict = verdict_of(record_of("game", lambda detail: played(detail, gap=gap)))
-    assert list(verdict.evidence_for) == []
-    assert verdict.evidence_against
-
-
 def quiet(detail, **changes):
     """Leave the attackers alone to speak, with changes of each."""
     return {**played(detail, **changes), "exact": None, "bounds": ()}
 
 
-def test_a_limit_below_what_is_allowed_speaks_for_it_and_is_rounded_up(record_of):
-    record = record_of("game", lambda detail: quiet(detail, gap={"high": 0.30041}), delta=0.4)
-    said = verdict_of(record).evidence_for
-    assert len(said) == 1
-    assert (
-        "gains at most 0.301 over e^1 times its own baseline, with 99.5833% confidence." in said[0]
-    )
-    assert "Allowed are 0.4. Other attackers may gain more." in said[0]
-
-
 ZERO = {"value": 0.0, "low": 0.0}
+GAIN = "gain beyond e^epsilon x baseline"
+
+
+def gains_of(record, blocks):
+    """Return what the table of attackers says that each gains at most."""
+    [table] = [t for t in blocks(page_of(record), Grid) if t.columns[0] == "attacker"]
+    place = list(table.columns).index(GAIN) if GAIN in table.columns else None
+    return [None if place is None else row[place] for row in table.rows]
+
+
+def test_what_is_proved_is_in_a_table_with_its_theorem(record_of, blocks):
+    page = page_of(record_of("game"))
+    [bounds] = [t for t in blocks(page, Grid) if t.columns == ("Of", "At most", "By")]
+    assert "Cohen et al. 2024, Theorem A.4" in bounds.rows[0][2]
+    assert bounds.grades == ["proved"]
+    [exact] = [t for t in blocks(page, Grid) if t.caption == "What is exact of every attacker"]
+    assert exact.grades == ["proved"] * len(exact.rows)
+
+
+def test_a_limit_on_what_an_attacker_gains_is_rounded_up(record_of, blocks):
+    record = record_of("game", lambda detail: quiet(detail, gap={"high": 0.30041}), delta=0.4)
+    assert gains_of(record, blocks) == ["at most 0.301"]
 
 
 @pytest.mark.parametrize(
     "changes",
     [
-        {"gap": {"high": 0.41}},
         {"gap": {"high": None}},
         {"gap": None},
         {"attempts": 0},
@@ -115,15 +93,9 @@ ZERO = {"value": 0.0, "low": 0.0}
         {"success": ZERO, "fresh": ZERO},
     ],
 )
-def test_an_attacker_who_showed_nothing_speaks_for_nothing(record_of, changes):
+def test_no_limit_stands_beside_an_attacker_who_showed_nothing(record_of, changes, blocks):
     record = record_of("game", lambda detail: quiet(detail, **changes), delta=0.4)
-    assert list(verdict_of(record).evidence_for) == []
-
-
-def test_a_gain_that_is_striking_but_unsure_is_told_as_such(record_of):
-    record = record_of("game", lambda detail: quiet(detail, fresh={"high": 0.7}), delta=0.4)
-    [said] = verdict_of(record).evidence_against
-    assert said.endswith("There are too few trials to be sure of a gain.")
+    assert gains_of(record, blocks) == [None]
 
 
 def test_a_profile_that_is_lost_to_rounding_is_not_zero(record_of, blocks):

@@ -22,9 +22,10 @@ from narcissus.kinds.table.held_out import (
 )
 from narcissus.kinds.table.kind import KIND, prepare
 from narcissus.kinds.table.lookup import best_set, lookup_chances
+from narcissus.kinds.table.sections import describe_results
 from narcissus.kinds.table.tested import prior_test
 from narcissus.kinds.table.trees import _splits, tree_chances
-from narcissus.kinds.table.words import against
+from narcissus.report.page import Grid
 from narcissus.study import load_study
 from narcissus.study.reading import read_record
 from narcissus.tables import Table
@@ -83,10 +84,10 @@ def test_a_prior_that_misses_a_relation_is_refuted(study, narcissus):
     assert (code, record["status"]) == (3, "contradicted")
     [forest] = [h for h in one.detail.held_out if h.by == FOREST]
     assert forest.share > 0.9 > 0.4 > forest.at_most >= forest.prior_share - 0.1
-    said = " ".join(against(one))
-    short = 100 * (forest.share - forest.prior_share)
-    assert "The prior's guess falls short: a random forest gets" in said
-    assert f"{short:.1f} points less" in said
+    tables = [block for block in describe_results([one], one).blocks if isinstance(block, Grid)]
+    [guesses] = [table for table in tables if table.columns[0] == "Guesses by"]
+    [row] = [row for row in guesses.rows if row[0] == FOREST]
+    assert (row[2], row[3], row[-1]) == (forest.share, forest.prior_share, "refuted")
 
 
 def test_people_who_are_copies_are_not_independent(study, narcissus):

@@ -15,7 +15,6 @@ from narcissus.findings import Finding, contradictions
 from narcissus.kinds.table.judgement import statements
 from narcissus.kinds.table.kind import KIND
 from narcissus.kinds.table.schema import ThresholdSpec
-from narcissus.kinds.table.words import against, in_favour
 from narcissus.study.reading import read_record
 
 from .conftest import compared
@@ -76,7 +75,7 @@ def test_a_wrong_prior_is_the_verdict(study, narcissus, threshold, own):
     assert code in (1, 3)
     assert "fitted prior is right about these real people" in record["contradictions"][0]
     code, text, _ = narcissus("report", "results/s/record.json", "--text")
-    top = " ".join(text.split("Evidence for the release")[0].split())
+    top = " ".join(text.split("What was assessed")[0].split())
     assert "Refuted: that the fitted prior is right" in top
     assert "■ proved" not in top
     assert "△ proved if" not in top
@@ -110,21 +109,11 @@ def test_too_few_trials_is_a_status_with_the_number_that_would_settle_it(study, 
     needed = one.trials_needed
     assert needed > 5
     assert f"about {needed} would probably do" in record["verdict"]
-    assert in_favour(one) == []
     more = study(
         mechanism={"epsilon": "=inf"}, threshold={"share": 0.9}, run={"trials": 2 * needed}
     )
     code, out, _ = narcissus("audit", more, "--json", "--quiet", "--out", "results/more")
     assert (code, json.loads(out)["status"]) == (1, "exceeded")
-
-
-def test_an_attack_that_fails_is_no_evidence_for_the_release(study, narcissus):
-    for trials in (2, 8):
-        path = study(mechanism={"epsilon": 3}, threshold={"share": 0.05}, run={"trials": trials})
-        narcissus("audit", path, "--json", "--quiet", "--restart")
-        for item in in_favour(settings_of()[0]):
-            assert not item.startswith("No attack")
-            assert "gain" not in item
 
 
 LEVELS = st.floats(-0.5, 0.5)
@@ -215,8 +204,6 @@ def test_no_record_contradicts_its_verdict(study, seed):
             assert any(e.role == "attack" and e.low > 0 for e in held)
         if one.contradictions:
             assert one.status in ("exceeded", "contradicted")
-        if one.detail.best_attack.share - one.detail.guess.share > 0.05:
-            assert against(one)
 
 
 def excess(role, value, low=None, high=None, trials=None, group="", name=None):
@@ -491,7 +478,6 @@ def test_an_attack_that_ignores_the_release_gains_nothing_in_any_group(study, na
     )
     narcissus("audit", path, "--json", "--quiet")
     [one] = settings_of()
-    assert "hardest hit" not in " ".join(against(one)).lower()
     assert one.status != "exceeded"
     for group in one.detail.groups:
         own = group.attacks["prior"]

@@ -11,11 +11,12 @@ from narcissus.bounds.one_target import profile_multipliers
 from narcissus.findings import Finding, contradictions
 from narcissus.guarantees import PureDP
 from narcissus.judgement import StudyJudgement
-from narcissus.kinds.table import words
-from narcissus.kinds.table.found import Accepted, NoiseDetail
+from narcissus.kinds.table.found import Accepted
 from narcissus.kinds.table.population import Members, proved
-from narcissus.kinds.table.words import glance, most_vulnerable, percent, points
+from narcissus.kinds.table.sections import describe_results
+from narcissus.kinds.table.words import glance, most_vulnerable
 from narcissus.report.first_screen import paragraph
+from narcissus.report.page import Figure, Grid
 from narcissus.rows import Findings
 
 from .conftest import Verdict
@@ -67,16 +68,32 @@ def excess(role, low, high, group="", name=None, of="share"):
 
 def test_limits_are_rounded_to_the_safe_side(numbers, attack, share, count):
     best = attack(gain_low_joint=0.0129, gain_low=0.0, gain_high=0.3001)
-    assert "(1.2 to 30.1 points more)" in " ".join(words.against(numbers(attacks={"a": best})))
-    bounded = numbers(bounds=(share(most=0.70001), count()))
-    assert "more than 70.1% of these people on average, 20.1 points above" in " ".join(
-        words.in_favour(bounded)
-    )
+    setting = numbers(attacks={"a": best}, bounds=(share(most=0.70001), count()))
+    grids = tables_of(setting)
+    attacks = grids["The best guess without the release, the attacks, and the ceiling"]
+    place = attacks.columns.index("More than its baseline, points")
+    [row] = [row for row in attacks.rows if row[0] == "a"]
+    assert row[place] == "+1.2 to +30.1"
+    says = [row[3] for row in grids["Bounds for the same prior: what no attacker exceeds"].rows]
+    assert "mean share of these people at most 70.1%" in says
 
 
-def test_numbers_in_words():
-    assert percent(None) == "not known"
-    assert points(0.1234) == "12.3 points"
+def tables_of(setting):
+    """Return the tables of results by their captions."""
+    blocks = describe_results([setting], setting).blocks
+    grids = [block.table if isinstance(block, Figure) else block for block in blocks]
+    return {grid.caption: grid for grid in grids if isinstance(grid, Grid)}
+
+
+def test_what_is_compared_with_a_threshold_is_a_row_each_with_limits_rounded_outwards(numbers):
+    compared = excess("attack", 0.1, 0.3001, "g", "mine"), excess("bound", None, 0.3)
+    setting = numbers(threshold=Accepted(share=0.6), excesses=list(compared))
+    [grid] = [g for caption, g in tables_of(setting).items() if "threshold" in caption]
+    assert [list(row)[-3:] for row in grid.rows] == [
+        ["+20.0", "+10.0", "+30.1"],
+        ["+30.0", "—", "+30.0"],
+    ]
+    assert [row[1] for row in grid.rows] == ["mine", "bound"]
 
 
 def said_of(setting):
@@ -146,96 +163,6 @@ def test_a_threshold_is_judged_in_words(verdict, says, numbers):
     assert ("is kept" in said) == (verdict.status == "met")
 
 
-def test_only_what_is_proved_or_limited_below_speaks_for_a_release(numbers, attack, share):
-    ceiling = attack(0.65, 0.6, 0.7001)
-
-    def said(*excesses, threshold=Accepted(share=0.8), **more):
-        told = {"ceiling": ceiling, "threshold": threshold, "excesses": excesses}
-        return words.in_favour(numbers(**{**told, **more}))
-
-    lost = excess("attack", -0.5, -0.4)
-    bound, below = excess("bound", None, -0.1), excess("ceiling", -0.2, -0.1)
-    assert said(lost) == []
-    [proved] = said(bound, lost)
-    assert proved.startswith("Proved: no attacker recovers more than 70.0% of these people")
-    assert "20.0 points above the best guess" in proved
-    [sampled] = said(below, given=GIVEN)
-    assert "recovers 65.0%, at most 70.1% within limits, if the prior is right." in sampled
-    assert len(said(bound, below)) == 2
-    assert said(bound, below, clash=CLASH, given=GIVEN) == []
-    assert said(bound, verdict=Verdict("inconclusive", held_back_by="ε = 0.1")) == []
-    assert said(excess("bound", None, 0.1), excess("ceiling", -0.1, 0.1)) == []
-    [groups] = said(excess("bound", None, -0.1, "g"), excess("ceiling", -0.3, -0.2, "h"))
-    assert "in 2 groups the limits stay below the threshold, nearest in g." in groups
-    # without a threshold what is proved is said by itself
-    [free] = said(threshold=None, given=GIVEN)
-    assert free.startswith("Proved if: the prior is right: no attacker")
-    assert said(threshold=None, bounds=(share(1.0, 1.0),)) == []
-
-
-def test_a_limit_on_a_count_is_spoken_for_by_the_count(numbers, share):
-    def said(high, **more):
-        bound = excess("bound", None, high, of="targets")
-        return words.in_favour(numbers(threshold=Accepted(targets=8), excesses=[bound], **more))
-
-    [proved] = said(-0.1, given=GIVEN)
-    assert proved.startswith(
-        "Proved if the prior is right: with confidence 95%, no attacker gets more"
-    )
-    assert "than 7 of these 10" in proved
-    assert proved.endswith("estimated: 8.")
-    assert said(0.1) == []
-    assert said(-0.1, bounds=(share(),)) == []
-
-
-def test_what_speaks_against_a_release(numbers, attack, share):
-    quiet = attack(gain=0.0, gain_low=-0.1, gain_low_joint=-0.1, gain_high=0.005)
-
-    def said(**more):
-        return words.against(numbers(**{"attacks": {"a": quiet}, **more}))
-
-    assert said() == []
-    assert "the release guarantees nothing" in said(bounds=())[0]
-    noise, weak = NoiseDetail(kind="gaussian", scale=1.0), (share(1.0, 1.0),)
-    assert "too little noise" in said(bounds=weak, noise=noise)[0]
-    assert "guarantee is too weak" in said(bounds=weak)[0]
-    assert said(clash=CLASH) == [str(CLASH[0])]
-    beyond = excess("attack", 0.1, 0.3, "g", "mine")
-    [one] = said(excesses=[beyond, excess("attack", -0.1, 0.3), excess("bound", None, 0.3)])
-    assert "the attack `mine` is 20.0 points of g above what the threshold allows" in one
-    assert "(at least 10.0 points)" in one
-    blind = {"gain": -0.01, "gain_low": -0.4, "gain_low_joint": -0.4, "gain_high": 0.3}
-    assert said(attacks={"a": attack(**blind)}) != []
-    assert said(attacks={"a": attack(**blind, uses="prior")}) == []
-    [worst] = said(groups=(group("m", 0.05, 0.1), group("f", 0.0, 0.04)))
-    assert "hardest hit by sex: m (25.0% of the people)" in worst
-
-
-@pytest.mark.parametrize(
-    ("more", "says"),
-    [
-        ({}, "Estimated: the attack `a` learns from the release: it recovers 60.0%, and the same "
-             "attempts 40.0% of fresh people"),
-        ({"baseline_exact": False}, "attack 40.0% if it is shown a release of other secrets"),
-        (
-            {"gain_low_joint": -0.1, "approximate": {"low": 0.45, "high": 0.7, "method": "t"}},
-            "Open: the attack `a` seems to learn from the release: it recovers 60.0%",
-        ),
-        (
-            {"gain_low_joint": -0.2, "approximate": {"low": 0.4, "high": 0.7, "method": "t"}},
-            "Open: whether the attack `a` learns from the release: it recovers 60.0%",
-        ),
-        ({"gain_low_joint": 0.0}, "Open: whether the attack `a` learns"),
-    ],
-)  # fmt: skip
-def test_what_the_best_attack_gains_is_said_at_the_joint_level(more, says, numbers, attack):
-    [said] = words.against(numbers(attacks={"a": attack(**more)}))
-    assert says in said
-    low = more.get("gain_low_joint", 0.1)
-    least = points(low).removesuffix(" points")
-    assert f"({least} to 30.0 points more)" in said
-
-
 def test_the_hardest_hit_group_is_the_one_that_is_surely_hit_hardest(numbers):
     """Its gain is above what the others of its partition may gain; else no group is named."""
     others = group("m", 0.05, 0.2), group("x", 0.0, 0.3)
@@ -279,7 +206,6 @@ def test_who_names_rare_values_anyway_hits_nobody_hard(numbers):
     hardest = glance(case).hardest
     assert "“illness: rare”" in hardest
     assert "50 of 100 of them right, guessing 40 of 100" in hardest
-    assert ". Without the release, 40.0% are right by chance." in " ".join(words.against(hit))
     never = numbers(groups=(common, rare(0.3, 0.1, share_=0.0)))
     assert most_vulnerable(never)[0].guess.share == 0
 

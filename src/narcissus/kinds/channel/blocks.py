@@ -8,7 +8,7 @@ from narcissus._outwards import lower, upper
 from narcissus.kinds.channel.kind import LIMITED, ChannelResult, EstimatedLeakage, ExactLeakage
 from narcissus.kinds.layout import table
 from narcissus.report import exact_channel
-from narcissus.report.format import MISSING, number
+from narcissus.report.format import MISSING, number, percent
 from narcissus.report.page import Block, Facts, Figure, Items, Section, Text
 from narcissus.rows import Quantity
 from narcissus.study.record import Record
@@ -64,7 +64,10 @@ def describe_results(detail: ChannelResult) -> Section:
     """Tell all measures, every pair where they are few, and the profile; or all looks."""
     leakage = detail.leakage
     if isinstance(leakage, EstimatedLeakage):
-        return Section("Results", [_settling(leakage)])
+        guess = f"{percent(leakage.guess.value)}: the commonest secret on these samples, no limits"
+        return Section(
+            "Results", [_settling(leakage), Facts([("Guessed without the output", guess)])]
+        )
     blocks: list[Block] = [
         exact_channel.measures({**leakage.measures, "implied_by": leakage.implied_by})
     ]

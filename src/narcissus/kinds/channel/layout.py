@@ -70,7 +70,7 @@ class ChannelLayout(Layout):
         about = seeks("channel and prior", f"one of {number(detail.secrets)} secrets", "an output")
         return replace(_of_two(detail) if is_of_two else _of_all(detail), about=about)
 
-    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
+    def numbers(self, case: StudyJudgement) -> list[Headline]:
         leakage = case.detail.leakage
         if isinstance(leakage, ExactLeakage):
             return exact_channel.headline(leakage.measures)
@@ -96,9 +96,6 @@ class ChannelLayout(Layout):
                 "sampled",
             ),
         ]
-
-    def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        return {}
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         detail: ChannelResult = case.detail

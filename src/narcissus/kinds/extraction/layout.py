@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from narcissus._outwards import upper
 from narcissus.judgement import StudyJudgement
 from narcissus.kinds.extraction.program import QUALITY, ProgramResult
 from narcissus.kinds.extraction.sections import evidence_sections
-from narcissus.kinds.layout import Headline, Layout, observed
+from narcissus.kinds.layout import Headings, Headline, Layout, observed
 from narcissus.report.about import RealFigure, Subject
 from narcissus.report.first_screen import Glance, seeks
-from narcissus.report.format import MISSING, limits, number, percent
+from narcissus.report.format import MISSING, number
 from narcissus.report.gives_away import FOUND, VERDICT
 from narcissus.report.page import Block, Facts, Section, Text
 from narcissus.report.reach import AT_MOST, Reach, decided
-from narcissus.rows import Quantity, StudyRow
+from narcissus.rows import StudyRow
 from narcissus.study.record import Record
 
 if TYPE_CHECKING:
@@ -38,6 +38,11 @@ class ExtractionLayout(Layout):
         "How the program was found: its author may have seen the data, and a stranger may find "
         "no such program.",
     )
+
+    headings: ClassVar[Headings] = {
+        ("attack", "success"): "Success {name}",
+        ("fresh", "success"): "Success {name}",
+    }
 
     def title(self, study: Any, case: StudyJudgement) -> str:
         return study.title
@@ -68,26 +73,13 @@ class ExtractionLayout(Layout):
             undecided = f"There are too few runs: {program.more} would probably settle it."
         return quality_glance(program, undecided=undecided, notes=notes)
 
-    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
+    def numbers(self, case: StudyJudgement) -> list[Headline]:
         program: ProgramResult = case.detail
+        quality, bits = f"at most {upper(program.quality, 3)}", number(program.extractable_bits)
         return [
-            _share("Success without the release", program.without),
-            _share("Success with the release", program.success),
-            _share("Shadow data that fit as well", program.on_shadow),
-            (
-                "Quality of the extraction",
-                f"at most {upper(program.quality, 3)}",
-                f"{number(program.extractable_bits)} extractable bits at most",
-                "approximate",
-            ),
+            *super().numbers(case),
+            ("Quality of the extraction", quality, f"{bits} extractable bits", "approximate"),
         ]
-
-    def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        # What is inconclusive speaks for nobody; the headline says why it is.
-        sides = {"no extraction": "evidence_for", "extraction": "evidence_against"}
-        empty: dict[str, Any] = {"evidence_for": [], "evidence_against": []}
-        verdict = case.detail.verdict
-        return empty | ({sides[verdict]: case.detail.reasons} if verdict in sides else {})
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         program: ProgramResult = case.detail
@@ -148,13 +140,6 @@ def quality_glance(program: ProgramResult, undecided: str, notes: list[str]) -> 
             f"one release; it succeeds if {program.relation}",
         ),
     )
-
-
-def _share(label: str, found: Quantity | None) -> Headline:
-    if found is None:
-        return label, MISSING, "no shadow data was given", "not assessed"
-    text = f"{100 * (found.confidence or 0.0):g}% limits {limits(found.low, found.high)}"
-    return label, percent(found.value), text, found.grade
 
 
 def _question(record: Record, program: ProgramResult) -> list[Block]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from narcissus._outwards import upper
 from narcissus.kinds.extraction.program import WITH, ProgramResult
 from narcissus.kinds.layout import table
-from narcissus.report.format import limits
+from narcissus.report.format import limits, number
 from narcissus.report.page import Block, Facts, Figure, Grid, Items, Section, Text
 from narcissus.rows import Quantity
 
@@ -21,7 +22,8 @@ def evidence_sections(program: ProgramResult, of: str = "") -> list[Section]:
     """
     blocks: dict[str, list[Block]] = {
         "Success": [_success(program)],
-        "Complexity": [Text([program.caveat]), _complexity(program)],
+        "Why": [Items("What the runs show", program.reasons)],
+        "Complexity": [Text([program.caveat]), _quality(program), _complexity(program)],
         "What would change the verdict": [Items("Any of these would", program.would_change)],
         "The sandbox": _sandbox(program),
     }
@@ -45,6 +47,18 @@ def _success(program: ProgramResult) -> Grid:
         },
         graded=["sampled" if share else "not assessed" for _, share in shares],
         percent=("Share that counts",),
+    )
+
+
+def _quality(program: ProgramResult) -> Grid:
+    return table(
+        "What the release was needed for",
+        [
+            ("Quality of the extraction", upper(program.quality, 3)),
+            ("Extractable bits", number(program.extractable_bits)),
+        ],
+        {"What": lambda pair: pair[0], "At most": lambda pair: pair[1]},
+        graded="approximate",
     )
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from narcissus._outwards import lower
+from narcissus._outwards import lower, upper
 from narcissus.kinds.game.judgement import JudgedGame
 from narcissus.kinds.game.result import ExactAnswer, GameAttacker, IsolationPoint, PlayedGame
+from narcissus.kinds.game.words import among, theorem_of
 from narcissus.kinds.layout import table
 from narcissus.profiles.write_out import ROUNDING
 from narcissus.report.format import limits, number, percent
@@ -33,7 +34,22 @@ def results(case: JudgedGame) -> Iterator[Block]:
     if case.play is not None:
         yield from _attackers(case, case.play)
     if case.exact is not None:
+        yield _largest(case, case.exact)
+        if case.exact.member:
+            where = f"{case.exact.member}{among(case)}"
+            yield Facts([(f"No more is needed, of the {case.exact.name}, than at", where)])
         yield _profile(case, case.exact)
+    if case.bounds:
+        yield table(
+            "Limits by theorems",
+            case.bounds,
+            {
+                "Of": "what",
+                "At most": lambda bound: upper(bound.value, 3),
+                "By": theorem_of,
+            },
+            graded=[bound.limit.grade for bound in case.bounds],
+        )
     if case.play is not None and case.play.curve:
         yield _curve(case, case.play.curve)
     if (memorized := case.detail.memorized) is not None:
@@ -60,19 +76,59 @@ def _attackers(case: JudgedGame, play: PlayedGame) -> Iterator[Block]:
             "limits": "limits",
             "own baseline": "baseline",
             "its limits": lambda row: limits(row.about.fresh.low, row.about.fresh.high),
+            "gain beyond e^epsilon x baseline": lambda row: _gap(row.about),
             "failures": lambda row: row.about.failed,
         },
         percent=("success", "own baseline"),
-    )
+    ).where_known("gain beyond e^epsilon x baseline")
     if case.refuted is not None:
         all_ = "these" if case.classes else "all"
         words = f"{lower(case.refuted, places=2)}, by {all_} attackers together (estimated)"
         yield Facts([("Largest epsilon refuted at the statement's delta", words)])
+    if case.decided is not None:
+        level = f"{100 * case.detail.confidence:g}%"
+        words = f"certain after {number(case.decided)} trials, with {level} confidence"
+        yield Facts([("That the statement is broken", words)])
     if (end := play.end) is not None:
         words = f"{ENDED[end.ended]}, at look {end.look}; the limits hold whenever a run ends"
         yield Facts([("The run ended", words)])
     if play.remarks:
         yield Items("Remarks", play.remarks, "warning")
+
+
+def _gap(attacker: GameAttacker) -> str:
+    """Return what an attacker gains at most; "" of one who failed, or fitted nothing at all."""
+    gap = attacker.gap
+    if gap is None or gap.high is None or not attacker.attempts or attacker.failed:
+        return ""
+    is_seen = attacker.success.value or attacker.fresh.value
+    return f"at most {upper(gap.high, 3)}" if is_seen else ""
+
+
+def _largest(case: JudgedGame, exact: ExactAnswer) -> Block:
+    """Show the attacker with the largest gap, the largest success, and the delta that is enough."""
+    where = f"at epsilon {exact.epsilon:g}"
+    gap = where + (f", for {exact.gap_member}" if exact.gap_member else "")
+    if exact.success == exact.baseline == 0:
+        gap += f": no attempt gains {ROUNDING:g} or more"
+    lines = [
+        ("Baseline of the attacker with the largest gap", percent(exact.baseline), gap),
+        ("Success of the attacker with the largest gap", percent(exact.success), gap),
+        (
+            "Largest success of any attacker",
+            percent(exact.largest),
+            f"at any baseline, also one as large{among(case)}",
+        ),
+    ]
+    enough = f"at most {upper(exact.enough, 3)}"
+    if (cover := case.detail.cover) is not None:
+        label = f"Delta that is enough for every rate from {cover.low:g} to {cover.high:g}"
+        text = f"at epsilon {cover.epsilon:g}; rate {cover.rate:g} needs {cover.least:.4g}"
+        lines.append((label, enough, text))
+    elif case.detail.near:
+        lines.append((f"Delta that is enough for {case.detail.near}", enough, where))
+    columns = {"What": itemgetter(0), "Value": itemgetter(1), "Where": itemgetter(2)}
+    return table("What is exact of every attacker", lines, columns, graded=exact.needed.grade)
 
 
 def conversations(attacker: GameAttacker) -> Iterator[Block]:

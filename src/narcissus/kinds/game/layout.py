@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
-from narcissus._outwards import upper
 from narcissus.judgement import StudyJudgement
 from narcissus.kinds.game.blocks import conversations, results
 from narcissus.kinds.game.glance import glance_of
 from narcissus.kinds.game.judgement import JudgedGame, game_of
 from narcissus.kinds.game.numbers import quoted
-from narcissus.kinds.game.result import ExactAnswer, GameBound
+from narcissus.kinds.game.result import GameBound
 from narcissus.kinds.game.words import (
-    among,
     at_most,
     enough_words,
-    evidence_against,
-    evidence_for,
     theorem_of,
     verdict_words,
 )
-from narcissus.kinds.layout import Layout
-from narcissus.profiles.write_out import ROUNDING
+from narcissus.kinds.layout import Headings, Layout
 from narcissus.report.about import Answered, EveryAttacker, Subject
 from narcissus.report.first_screen import Glance
-from narcissus.report.format import MISSING, limits, number, percent
+from narcissus.report.format import MISSING, number, percent
 from narcissus.report.page import Block, Facts, Headline, Items, Section, Text
-from narcissus.rows import Quantity
+from narcissus.rows import StudyRow
 from narcissus.study.record import Record
 
 
@@ -68,29 +63,30 @@ class GameLayout(Layout):
             *([] if limited else [f"attackers other than {classes}the ones that were played"]),
         ]
 
+    headings: ClassVar[Headings] = {
+        ("fresh", ""): "The same attempts of {name} against fresh data",
+        ("attack", "success"): "Success of the attack {name}",
+        ("measure", "success"): "Success of the attacker with the largest gap",
+        ("measure", ""): "{name}",
+    }
+
+    def deciding(self, case: StudyJudgement) -> Iterator[StudyRow]:
+        game = game_of(case)
+        for row in case.findings.rows:
+            if row.role not in ("attack", "fresh") or row.about is game.decisive:
+                yield row
+
     def glance(self, case: StudyJudgement) -> Glance:
         return glance_of(game_of(case))
 
-    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
+    def numbers(self, case: StudyJudgement) -> list[Headline]:
         game = game_of(case)
-        rows: list[Headline] = []
-        if (best := game.decisive) is not None:
-            fresh = "The same attempts against fresh data (own baseline)"
-            rows.append(_played_number(game, fresh, best.fresh))
-            rows.append(_played_number(game, f"Success of the attack {best.name}", best.success))
-        rows += [] if game.exact is None else _exact_numbers(game, game.exact)
+        rows = super().numbers(case)
         for bound in game.bounds:
             grade = bound.limit.grade
             label = f"{grade.capitalize()}: {bound.what}"
             rows.append((label, at_most(bound), theorem_of(bound), grade))
         return rows
-
-    def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        game = game_of(case)
-        return {
-            "evidence_for": list(evidence_for(game)),
-            "evidence_against": list(evidence_against(game)),
-        }
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         game = game_of(case)
@@ -145,33 +141,6 @@ def _who(bound: GameBound) -> str:
 def _limit(bound: GameBound) -> EveryAttacker:
     premises = bound.limit.takes_as_given
     return EveryAttacker(f"{bound.what}: {at_most(bound)}.", bound.limit.grade, premises)
-
-
-def _played_number(case: JudgedGame, label: str, quantity: Quantity) -> Headline:
-    where = f", for {case.member}" if case.member else ""
-    level = f"{100 * (quantity.confidence or 0.0):g}% limits"
-    text = f"{level} {limits(quantity.low, quantity.high)}{where}"
-    return label, percent(quantity.value), text, quantity.grade
-
-
-def _exact_numbers(case: JudgedGame, exact: ExactAnswer) -> Iterator[Headline]:
-    grade = exact.needed.grade
-    at = where = f"at epsilon {exact.epsilon:g}"
-    if exact.success == exact.baseline == 0:
-        where += f": no attempt gains {ROUNDING:g} or more"
-    if exact.gap_member:
-        where += f", for {exact.gap_member}"
-    yield "Baseline of the attacker with the largest gap", percent(exact.baseline), where, grade
-    yield "Success of the attacker with the largest gap", percent(exact.success), where, grade
-    where = f"at any baseline, also one as large{among(case)}"
-    yield "Largest success of any attacker", percent(exact.largest), where, grade
-    enough = f"at most {upper(exact.enough, 3)}"
-    if (cover := case.detail.cover) is not None:
-        label = f"Delta that is enough for every rate from {cover.low:g} to {cover.high:g}"
-        text = f"at epsilon {cover.epsilon:g}; rate {cover.rate:g} needs {cover.least:.4g}"
-        yield label, enough, text, grade
-    elif case.detail.near:
-        yield f"Delta that is enough for {case.detail.near}", enough, at, grade
 
 
 def _part(part: Any) -> str:

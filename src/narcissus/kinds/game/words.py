@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from narcissus._outwards import lower, upper
 from narcissus.game.looks import rounded_trials
 from narcissus.kinds.game.judgement import WHATEVER_IS_TOLD, JudgedGame
 from narcissus.kinds.game.numbers import quoted
 from narcissus.kinds.game.result import ExactAnswer, GameAttacker, GameBound
 from narcissus.profiles.write_out import number as exact_number
-from narcissus.report.format import number, percent
 from narcissus.rows import Quantity
-
-_STRIKING = 0.05
-"""A gain that is shown though its limits still allow none."""
 
 
 def verdict_words(case: JudgedGame) -> str:
@@ -207,52 +201,3 @@ def at_most(bound: GameBound) -> str:
 
 def theorem_of(bound: GameBound) -> str:
     return f"{bound.theorem} [{bound.limit.id}]" if bound.limit.id else bound.theorem
-
-
-def evidence_against(case: JudgedGame) -> Iterator[str]:
-    """Describe what speaks against the release."""
-    if case.exact is not None and not case.holds:
-        grade = case.exact.needed.grade.capitalize()
-        yield f"{grade} exactly: {exact_words(case, case.exact)}"
-    if case.decided is not None:
-        yield f"Estimated: the attackers broke the statement. {_certain(case)}"
-    for attacker in case.attackers:
-        won, lost = attacker.success, attacker.fresh
-        is_sure = won.low is not None and lost.high is not None and won.low > lost.high
-        if not is_sure and attacker.gain <= _STRIKING:
-            continue
-        low = f", at least {percent(won.low, 'down')}" if is_sure else ""
-        high = f", at most {percent(lost.high, 'up')}" if is_sure else ""
-        yield (
-            f"Estimated: the attack {attacker.name} succeeds in {percent(won.value)} of "
-            f"{number(won.trials or 0)} trials{low}. On fresh data, the same attempts succeed in "
-            f"{percent(lost.value)}{high}."
-            + ("" if is_sure else " There are too few trials to be sure of a gain.")
-        )
-
-
-def evidence_for(case: JudgedGame) -> Iterator[str]:
-    """Describe what speaks for the release: what is proved or limited below what is allowed."""
-    if case.contradictions:
-        return
-    if case.exact is not None and case.holds:
-        words = enough_words if case.status_alone == "met" else exact_words
-        yield f"{case.exact.needed.grade.capitalize()} exactly: {words(case, case.exact)}"
-    for bound in case.bounds:
-        if case.suffices(bound) and bound.value < 1:
-            words = f"{bound.what} is {at_most(bound)}, by {theorem_of(bound)}"
-            yield f"{bound.limit.grade.capitalize()}: {words}."
-    epsilon, allowed = case.detail.statement.epsilon or 0, case.detail.statement.delta or 0.0
-    for attacker in case.attackers:
-        # Attempts that fit no data set at all, fresh ones included, show nothing about the release.
-        hits = attacker.success.value or attacker.fresh.value
-        gap = attacker.gap
-        if gap is None or gap.high is None or not hits or not attacker.attempts or attacker.failed:
-            continue
-        if gap.high < min(allowed, 1.0):
-            yield (
-                f"Estimated: the attack {attacker.name} gains at most {upper(gap.high, 3)} over "
-                f"e^{epsilon:g} times its own baseline, with "
-                f"{100 * (gap.confidence or 0.0):g}% confidence. Allowed are {allowed:g}. Other "
-                "attackers may gain more."
-            )

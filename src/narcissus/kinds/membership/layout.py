@@ -2,65 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
-from narcissus._outwards import lower, upper
+from narcissus._outwards import lower
 from narcissus.judgement import JudgedCriterion, StudyJudgement
-from narcissus.kinds.layout import Headline, Layout, sentence, table
+from narcissus.kinds.layout import Headings, Layout
+from narcissus.kinds.membership.blocks import (
+    describe_facts,
+    describe_method,
+    describe_refutations,
+    describe_told,
+)
 from narcissus.kinds.membership.kind import (
     ABOUT,
     EPSILON,
-    OVER_MODELS,
     TOLD,
     MembershipResult,
-    RateOverModels,
 )
-from narcissus.membership.reported import AREA, PRECISION, is_void, refutation_stands, void_text
+from narcissus.membership.reported import is_void, refutation_stands
 from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
 from narcissus.report.first_screen import Glance, seeks, voided
-from narcissus.report.format import MISSING, number, percent
+from narcissus.report.format import number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
-from narcissus.report.page import Block, Facts, Items, Section, Text
+from narcissus.report.page import Items, Section
 from narcissus.report.reach import AT_LEAST, Reach, decided
-from narcissus.report.roc import limits_of, roc_figure
 from narcissus.results import NotAssessed
 from narcissus.rows import StudyRow
 from narcissus.study.record import Record
-
-_FOUND = "The attack {name} finds {value} of members, at a false-positive rate of {guess}.{proved}"
-PHRASES = {
-    "proved": " No attacker finds more than {high}, if the training keeps what is declared.",
-    "no threshold": _FOUND,
-    "met": "No attacker finds more than {high} of members, and {at_most} is accepted.",
-    "exceeded": "The attack {surest} finds at least {low} of members, at a false-positive rate of "
-    "{guess}. Accepted are {at_most}.",
-    "too few trials": f"{_FOUND} Accepted are {{at_most}}, and the limits are too wide to decide.",
-    "inconclusive": f"{_FOUND} Accepted are {{at_most}}. No attack shows more, but one may exist.",
-}
-
-
-def _said(one: JudgedCriterion) -> str:
-    """Word a criterion about rates by its phrase, one about epsilon by what is refuted."""
-    if one.status == "contradicted":
-        return " ".join(one.contradictions)
-    if one.criterion.of == EPSILON:
-        row = one.measures[0]
-        shown = "No epsilon is refuted."
-        if row.value > 0:
-            shown = f"The attack {row.name} refutes every epsilon below {lower(row.value, 3)}."
-        if one.at_most is None:
-            return shown
-        text = f"{shown} By your threshold, epsilon {one.at_most:g} must stand."
-        return text if one.status == "exceeded" else f"{text} It stands so far, without a proof."
-    if one.attacks:
-        return sentence(one, PHRASES)
-    if one.status == "met" and one.bound is not None:
-        return PHRASES["met"].format(
-            high=percent(one.bound.quantity.high, "up"), at_most=percent(one.at_most)
-        )
-    return "How many members are found has no limits that hold. Attack several held-out models."
 
 
 def _main(case: StudyJudgement) -> JudgedCriterion:
@@ -120,7 +90,7 @@ def _of_rate(case: StudyJudgement) -> Glance:
     )
 
 
-def _of_epsilon(case: StudyJudgement, beyond: StudyRow, why: str) -> Glance:
+def _of_epsilon(case: StudyJudgement, beyond: StudyRow) -> Glance:
     """Word what is refuted, which no share of members decides."""
     first = _main(case)
     bound = first.bound
@@ -141,7 +111,6 @@ def _of_epsilon(case: StudyJudgement, beyond: StudyRow, why: str) -> Glance:
         accepted="ε = {}",
         view=AT_LEAST,
         interval="What is refuted",
-        why=why if case.status == "exceeded" else "",
         contradicted=_BROKEN,
         about=_about(case, "as it was trained"),
     )
@@ -153,6 +122,13 @@ _BROKEN = "The guarantee that was declared is refuted."
 class MembershipLayout(Layout):
     """The words of membership."""
 
+    headings: ClassVar[Headings] = {
+        ("guess", "guess"): "Told by guessing",
+        ("attack", TOLD): "Members told, by {name}",
+        ("attack", ABOUT): "Members told, by {name}",
+        ("bound", "bound"): "Told by any attacker",
+        ("measure", EPSILON): "Epsilon refuted, by {name}",
+    }
     not_covered = (
         "attacks that use more than one number for each model and record, or other shadow models",
         "whether members are found more easily among other records, or in other models",
@@ -163,18 +139,6 @@ class MembershipLayout(Layout):
 
     def subtitle(self, case: StudyJudgement) -> str:
         return "Which records was the model trained on?"
-
-    def verdict(self, case: StudyJudgement) -> str:
-        void, worst = void_text(case.detail.blind), case.worst
-        if not void:
-            where = f"{worst.label}: " if worst.criterion.of != EPSILON else ""
-            return f"{where}{_said(worst)}"
-        of_coins = [judgement for judgement in case.each if judgement.criterion.of == EPSILON]
-        return (
-            f"{void} {_said(of_coins[0])}"
-            if of_coins and refutation_stands(case.detail.blind)
-            else void
-        )
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         detail: MembershipResult = case.detail
@@ -221,52 +185,25 @@ class MembershipLayout(Layout):
                 contradicted=_BROKEN,
             )
         if worst.criterion.of == EPSILON:
-            return _of_epsilon(case, beyond, why)
+            return _of_epsilon(case, beyond)
         return _of_rate(case)
 
-    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
-        first, beyond = _main(case), _refuted(case)
-        row, bound = _best(first), first.bound
-        return [
-            ("Told by guessing", percent(first.guess), first.label, "proved"),
-            (
-                f"Members told, by {row.name}",
-                percent(row.quantity.value),
-                limits_of(row.quantity),
-                row.quantity.grade,
-            ),
-            (
-                "Told by any attacker",
-                MISSING if bound is None else percent(bound.value, "up"),
-                "nothing is declared" if bound is None else "at most, if what is declared holds",
-                "not assessed" if bound is None or record.contradictions else "proved if",
-            ),
-            (
-                "Epsilon refuted",
-                lower(beyond.value, places=2),
-                f"at delta {case.detail.delta:g}",
-                beyond.quantity.grade,
-            ),
-        ]
-
-    def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        over = [
-            f"{judgement.label}: {_said(judgement)}"
-            for judgement in case.deciding
-            if judgement.status == "exceeded"
-        ]
-        return {
-            "evidence_against": over,
-            "setting": case.worst.label,
-        }
+    def deciding(self, case: StudyJudgement) -> Iterator[StudyRow]:
+        """Yield the guess, the best attack and the bound at a rate, and what is refuted."""
+        main = _main(case)
+        best = _best(main)
+        yield from (row for row in main.rows if row.role in ("guess", "bound") or row is best)
+        yield _refuted(case)
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         detail: MembershipResult = case.detail
         return [
-            Section("Who attacks what", [_facts(detail), Items("Assumed", detail.premises)]),
-            Section("How well members are told", [_picture(case), _areas(case), *_rates(case)]),
-            Section("What is refuted", [_refutations(case)]),
-            Section("Method", [_method(detail)]),
+            Section(
+                "Who attacks what", [describe_facts(detail), Items("Assumed", detail.premises)]
+            ),
+            Section("How well members are told", describe_told(case)),
+            Section("What is refuted", [describe_refutations(case)]),
+            Section("Method", [describe_method(detail)]),
         ]
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
@@ -311,95 +248,3 @@ class MembershipLayout(Layout):
 
 
 LAYOUT = MembershipLayout()
-
-
-def _facts(detail: MembershipResult) -> Facts:
-    blind = [("Without any model", " ".join(map(str, detail.blind)))] if detail.blind else []
-    guarantee = MISSING if detail.declared is None else detail.declared.words
-    return Facts(
-        [
-            ("Models, attacked", f"{number(detail.models)}, {number(detail.targets)}"),
-            ("Folds", "none: held-out targets" if detail.folds == 1 else number(detail.folds)),
-            ("Records with a coin", number(detail.records)),
-            ("Records in no model", number(detail.outsiders)),
-            ("Coins", detail.coins),
-            ("Declared of the training", guarantee),
-            *blind,
-        ]
-    )
-
-
-def _rates(case: StudyJudgement) -> Iterator[Block]:
-    rows = [r for r in case.findings.select(of=TOLD) if isinstance(r.about, RateOverModels)]
-    if rows:
-        yield table(
-            "Mean over further models, a trial each; limits hold for all at once",
-            rows,
-            {
-                "Attack": "name",
-                "Aimed at": "fpr",
-                "Others called in": lambda row: row.about.false_positives.value,
-                "Limits": lambda row: limits_of(row.about.false_positives),
-                "Members told": "value",
-                "Limits of these": lambda row: limits_of(row.about.told),
-            },
-            percent=("Aimed at", "Others called in", "Members told"),
-        )
-
-
-def _refutations(case: StudyJudgement) -> Block:
-    claimed = case.detail.declared
-    against = 0.0 if claimed is None else claimed.epsilon or 0.0
-    columns: dict[str, Any] = {
-        "Attack": "name",
-        "Guesses right": lambda row: (
-            f"{row.about.refuted.correct:,} of {row.about.refuted.guesses:,}"
-        ),
-        "Canaries": lambda row: row.about.refuted.canaries,
-        "Epsilon refuted": lambda row: lower(row.value, 4),
-        "mu refuted": lambda row: lower(row.about.refuted.mu, 4),
-        "p-value": lambda row: upper(row.about.refuted.p_value, 3),
-    }
-    return table(
-        f"At delta {case.detail.delta:g}; p-values are against epsilon {against:g}",
-        case.findings.select(role="refuted"),
-        columns,
-    )
-
-
-def _picture(case: StudyJudgement) -> Block:
-    """Draw members told against others called in, with what nobody exceeds."""
-    each = [rate for rate in case.each if rate.criterion.of != EPSILON]
-    kinds = TOLD, ABOUT, PRECISION
-    rows = [r for r in case.findings.rows if r.of in kinds and OVER_MODELS not in r.name]
-    return roc_figure(
-        "Members told where others are called in",
-        [attack.curve for attack in case.detail.attacks],
-        rows,
-        proved=[(rate.guess, rate.bound.value) for rate in each if rate.bound is not None],
-    )
-
-
-def _areas(case: StudyJudgement) -> Block:
-    return table(
-        "Area under the ROC curve; 50% is chance",
-        case.findings.select(of=AREA),
-        {"Attack": "name", "Area": "value", "Limits": lambda row: limits_of(row.quantity)},
-        percent=("Area",),
-    )
-
-
-def _method(detail: MembershipResult) -> Text:
-    sentences: Sequence[str] = [
-        "Given the shadows, each coin of a target is fresh: a guarantee about one record limits "
-        "how often any attack names it. A third of the canaries chooses how many are guessed, the "
-        "others are counted.",
-        "Limits of a curve, of its area, rates and precisions hold at all thresholds at once, by "
-        "exact chances that order statistics cross their limits.",
-        "Rates over further models count a target as one trial, at thresholds that the shadows "
-        "alone have chosen. Rates over records have approximate limits, since records share "
-        "models; these decide nothing.",
-        f"What each attack refutes, and both families of rates, hold together at level "
-        f"{detail.confidence:g}, each at {detail.each_confidence:.6g} (Bonferroni).",
-    ]
-    return Text(sentences)

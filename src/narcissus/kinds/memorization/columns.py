@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from narcissus.kinds.memorization.engine import CountedGroup
-from narcissus.report.format import MISSING, between_points, limits, percent
-from narcissus.report.page import Cell, Headline
+from narcissus.report.format import MISSING, between_points, limits
+from narcissus.report.page import Cell
 from narcissus.rows import Quantity
-
-
-def headline(label: str, group: CountedGroup, unit: str) -> Headline:
-    """Return the share of a group, with that of fresh ones and the gain."""
-    fresh, gain = group.fresh, group.limits_of_gain
-    if fresh is None or gain is None:
-        return label, percent(group.share), f"no fresh {unit}", "not assessed"
-    text = f"never seen {percent(fresh.value)}; gain {between_points(*gain)} points"
-    return label, percent(group.share), text, "sampled"
 
 
 def value_of(share: Quantity | None) -> Cell:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from narcissus._outwards import lower
 from narcissus.judgement import StudyJudgement
-from narcissus.kinds.layout import Layout, dots, observed, table
+from narcissus.kinds.layout import Headings, Layout, dots, observed, table
 from narcissus.kinds.memorization.engine import CountedGroup, GroupT, MemorizedResult
 from narcissus.membership.reported import is_void, void_text
 from narcissus.report.about import Answered, RealFigure, Subject
@@ -24,11 +23,18 @@ from narcissus.report.format import number, percent
 from narcissus.report.gives_away import FOUND, VERDICT, merged_words
 from narcissus.report.page import Cell, Facts, Figure, Page, Range, Row, Section, Text
 from narcissus.report.reach import MORE_OF_100, Reach
+from narcissus.results import Grade
 from narcissus.rows import Quantity, StudyRow
 from narcissus.study.record import Record
 
 
 class MemorizationLayout(Layout):
+    headings: ClassVar[Headings] = {
+        ("attack", "recovered"): "Recovered by {name}",
+        ("attack", "reproduced"): "Given back",
+        ("fresh", "fresh"): "The same of those never seen",
+        ("excess", "gain"): "Gain",
+    }
     unit: ClassVar[str] = "images"
     outliers: ClassVar[str] = "images"
     """Which of them may count."""
@@ -47,11 +53,16 @@ class MemorizationLayout(Layout):
         if blind:
             section = Section("Without the model", [Text([str(line) for line in blind])])
             page = replace(page, sections=[*page.sections, section])
-        if not is_void(blind):
-            return page
-        numbers = [(*line[:3], "not assessed") for line in page.verdict.numbers]
-        top = replace(page.verdict, numbers=numbers, evidence_against=[])
-        return replace(page, verdict=top)
+        return page
+
+    def deciding(self, case: StudyJudgement) -> Iterator[StudyRow]:
+        """Yield the rows of all documents or images, then of the group that decided."""
+        name, groups, group = self._decided(case)
+        for each in dict.fromkeys([groups[0], group]):
+            yield from each.rows(case.detail.counted, name)
+
+    def grade(self, case: StudyJudgement, row: StudyRow) -> Grade:
+        return "not assessed" if is_void(case.detail.blind) else row.quantity.grade
 
     def subtitle(self, case: StudyJudgement) -> str:
         return self.asked
@@ -64,8 +75,10 @@ class MemorizationLayout(Layout):
         """Return what is recovered of a model's training data, whole records."""
         if is_void(case.detail.blind):
             return {}
-        numbers = self.numbers(record, case)
-        reached = [f"{label}: {value}" for label, value, _, grade in numbers if grade == "sampled"]
+        numbers = self.numbers(case)
+        reached = [
+            f"{label}: {value}" for label, value, _, grade in numbers if grade != "not assessed"
+        ]
         text = f"whole records, {'; '.join(reached)}"
         return {"inference": Answered(text, "sampled")} if reached else {}
 
@@ -235,12 +248,3 @@ def most_gain(case: StudyJudgement) -> float | None:
     """Return the gain that is accepted; None where that is not asked."""
     limit = case.each[0].at_most
     return None if limit is None or limit >= 1 else limit
-
-
-def worst_of(groups: Sequence[GroupT]) -> GroupT:
-    """Return the group with the largest gain for certain; all where others are equal."""
-    return max(groups, key=lambda group: group.shown_gain)
-
-
-def gain_text(low: float) -> str:
-    return f"a gain of at least {lower(100 * low, places=1)} points"

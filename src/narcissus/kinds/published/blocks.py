@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 
 from narcissus.judgement import StudyJudgement
 from narcissus.kinds.layout import table
@@ -25,7 +26,7 @@ from narcissus.kinds.published.words import (
 from narcissus.report.format import MISSING, percent
 from narcissus.report.page import Block, Facts, Items, Text
 from narcissus.results import Grade
-from narcissus.rows import StudyRow
+from narcissus.rows import Quantity, StudyRow
 
 SIDES = {"attack": "people in the tables", "fresh": "people left out", "excess": "gain"}
 
@@ -96,6 +97,11 @@ def _readings(row: StudyRow) -> str:
     return ", ".join(f"{many:,} {how}" for how, many in readings.items())
 
 
+def _certain_share(certain: Quantity) -> str:
+    share = percent(certain.value, "down")
+    return share if certain.high == certain.value else f"at least {share}"
+
+
 def describe_secrets(case: StudyJudgement) -> list[Block]:
     """Describe whose secret attackers name, or expect to name."""
     detail: TablesResult = case.detail
@@ -112,8 +118,6 @@ def describe_secrets(case: StudyJudgement) -> list[Block]:
                 percent=("Expects",),
             ),
         ]
-    certain = percent(game.certain.value, "down")
-    prefix = ", at least" * (game.certain.high != game.certain.value)
     return [
         Facts(
             [
@@ -123,10 +127,20 @@ def describe_secrets(case: StudyJudgement) -> list[Block]:
                     f"{game.people:,}, {game.left_out:,}",
                 ),
                 ("Tables of the game", f"{game.trials:,}"),
-                ("Most frequent secret", percent(game.guess.value)),
-                ("No doubt is left about", f"{certain} of people{prefix}"),
-                ("No attacker with the same columns exceeds", percent(game.ceiling.value, "up")),
             ]
+        ),
+        table(
+            "Beside the attackers: what needs no table, what leaves no doubt, what none exceeds",
+            [
+                ("Most frequent secret", percent(game.guess.value)),
+                ("No doubt is left about", _certain_share(game.certain)),
+                (
+                    "No attacker with the same columns exceeds",
+                    percent(game.ceiling.value, "up"),
+                ),
+            ],
+            {"What": itemgetter(0), "Share of people": itemgetter(1)},
+            graded=[game.guess.grade, game.certain.grade, game.ceiling.grade],
         ),
         table(
             f"People whose secret is named from these tables{ignored or ', exactly'}",

@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from narcissus.counts.people import MOST_PEOPLE
 from narcissus.judgement import StudyJudgement
-from narcissus.kinds.layout import Headline, Layout
+from narcissus.kinds.layout import Headings, Layout
 from narcissus.kinds.published.blocks import describe_certain, describe_method, describe_secrets
 from narcissus.kinds.published.kind import FITTED
 from narcissus.kinds.published.result import (
     CERTAIN,
+    DETERMINED,
+    GAIN,
+    SHARE,
     PlayedTables,
     TablesResult,
 )
 from narcissus.kinds.published.screen import describe_glance
 from narcissus.kinds.published.words import (
-    describe_criterion,
     describe_ignored,
     find_attack,
     list_known,
-    may_be_more,
 )
 from narcissus.report.about import Answered, EveryAttacker, RealFigure, Subject
 from narcissus.report.first_screen import Glance
-from narcissus.report.format import MISSING, limits, percent
+from narcissus.report.format import percent
 from narcissus.report.page import Section
 from narcissus.results import NotAssessed
-from narcissus.rows import Quantity
+from narcissus.rows import StudyRow
 from narcissus.study.record import Record
 
 
@@ -39,6 +40,13 @@ class PublishedTablesLayout(Layout):
         "attackers who know other columns of a person than these, or other people in the tables",
         "tables of the same people that are published elsewhere, or later",
     )
+
+    headings: ClassVar[Headings] = {
+        ("measure", DETERMINED): "People determined",
+        ("attack", SHARE): "Secrets named right",
+        ("fresh", SHARE): "Secrets named right, of people left out",
+        ("excess", GAIN): "Gain in the game",
+    }
 
     def title(self, study: Any, case: StudyJudgement) -> str:
         return study.title or "Published tables"
@@ -88,30 +96,11 @@ class PublishedTablesLayout(Layout):
     def glance(self, case: StudyJudgement) -> Glance:
         return describe_glance(case)
 
-    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
-        detail, attack = case.detail, find_attack(case)
-        people, ends = detail.determined, "at least" if may_be_more(detail) else "no others"
-        many = MISSING if people.value is None else f"{int(people.value):,}"
-        lines: list[Headline] = [("People determined", many, ends, people.grade)]
-        if attack is not None:
-            shares = {
-                "Right of people in these tables": attack.published,
-                "Right of people left out": attack.left_out,
-                "Gain in the game": attack.gain,
-            }
-            lines.extend((k, percent(v.value), _ends(v), v.grade) for k, v in shares.items())
-        return lines
-
-    def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        texts = {
-            status: [
-                describe_criterion(judged, case.detail)
-                for judged in case.deciding
-                if judged.status == status
-            ]
-            for status in ("met", "exceeded")
-        }
-        return {"evidence_against": texts["exceeded"], "evidence_for": texts["met"]}
+    def deciding(self, case: StudyJudgement) -> Iterator[StudyRow]:
+        attack = find_attack(case)
+        for row in case.findings.rows:
+            if row.of == DETERMINED or (attack is not None and row.about is attack):
+                yield row
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         detail: TablesResult = case.detail
@@ -155,8 +144,3 @@ class PublishedTablesLayout(Layout):
 
 
 LAYOUT = PublishedTablesLayout()
-
-
-def _ends(share: Quantity) -> str:
-    is_exact = share.grade == "counted"
-    return "exact" if is_exact else limits(share.low, share.high)

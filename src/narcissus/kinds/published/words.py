@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from narcissus.counts.posterior import Prior
-from narcissus.judgement import JudgedCriterion, StudyJudgement
+from narcissus.judgement import StudyJudgement
 from narcissus.kinds.published.result import (
-    CERTAIN,
-    DETERMINED,
     GAIN,
-    GROUPS,
     SHARE,
     TablesAttack,
     TablesResult,
 )
-from narcissus.report.format import percent
 
 HOLDS: dict[Prior, str] = {"uniform": "every data set alike", "people": "every person alike"}
 """What the attacker believes, by prior."""
@@ -70,27 +66,3 @@ def describe_determined(detail: TablesResult) -> str:
     many = int(detail.determined.value)
     people = f"{'at least ' * may_be_more(detail)}{many:,} {'person' if many == 1 else 'people'}"
     return f"The tables alone settle all labels of {people}: how many, not who."
-
-
-def describe_criterion(judged: JudgedCriterion, detail: TablesResult) -> str:
-    """Describe what was measured where a criterion is, and what is accepted."""
-    of, game, groups = judged.criterion.of, detail.game, detail.small_groups
-    if of == DETERMINED:
-        many = judged.measures[0].value
-        return f"{many:,.0f} people are determined; {judged.at_most:,.0f} accepted."
-    if of == GROUPS and groups is not None:
-        few = f"of fewer than {groups.below:,} people"
-        many = judged.measures[0].value
-        return f"{many:,.0f} groups {few} are known; {judged.at_most:,.0f} accepted."
-    if of == CERTAIN and game is not None:
-        shares = (judged.measures[0].value, judged.at_most or 0.0)
-        many, limit = (round(share * game.people) for share in shares)
-        return f"The {detail.secret} of {many:,} people is certain; {limit:,} accepted."
-    accepted = f"{percent(judged.at_most)} is accepted"
-    if judged.status == "met" and judged.bound is not None:
-        limit = percent(judged.bound.quantity.high, "up")
-        return f"No attacker names more than {limit}; {accepted}."
-    row, verb = (judged.surest, "gains at least") if of == GAIN else (judged.best, "names")
-    low = row.value if row.quantity.low is None else row.quantity.low
-    attack = f"The attack with {HOLDS[row.about.prior]} {verb} {percent(low, 'down')}"
-    return f"{attack}; {accepted}{describe_ignored(detail)}."

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from narcissus._outwards import lower
 from narcissus.judgement import StudyJudgement
-from narcissus.kinds.layout import Headline, Layout
+from narcissus.kinds.layout import Headings, Layout
 from narcissus.kinds.secrets.blocks import (
     describe_attacks,
     describe_training,
@@ -17,16 +17,11 @@ from narcissus.kinds.secrets.blocks import (
 from narcissus.kinds.secrets.kind import AttackedSetting, SecretsResult
 from narcissus.report.about import Answered, EveryAttacker, Subject
 from narcissus.report.first_screen import NO_GROUPS, Glance, placed, seeks, surely_largest
-from narcissus.report.format import MISSING, limits, number, percent
+from narcissus.report.format import number, percent
 from narcissus.report.page import Section, Text
 from narcissus.report.reach import Reach
 from narcissus.results import NotAssessed
 from narcissus.study.record import Record
-
-PHRASES = {
-    "met": "No attacker names more than {high} of secrets, and {at_most} is accepted.",
-    "exceeded": "{surest} names at least {low} of secrets, and {at_most} is accepted.",
-}
 
 
 def describe_refuted(settings: Sequence[AttackedSetting]) -> str:
@@ -46,7 +41,12 @@ def describe_refuted(settings: Sequence[AttackedSetting]) -> str:
 class SecretsLayout(Layout):
     """The words of secrets."""
 
-    phrases = PHRASES
+    headings: ClassVar[Headings] = {
+        ("guess", "guess"): "Guessed without the model",
+        ("attack", "success"): "Named with it, by {name}",
+        ("bound", "bound"): "Named by any attacker",
+        ("refuted", "refuted epsilon"): "Epsilon refuted by {name}",
+    }
     not_covered = (
         "secrets drawn in another way",
         "attackers who know more than the prior, the training procedure and the final model",
@@ -115,34 +115,6 @@ class SecretsLayout(Layout):
                 f"the trained model, at {worst.label}",
             ),
         )
-
-    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
-        worst, bound = case.worst, case.worst.bound
-        setting = find_setting(worst)
-        epsilon = setting.training.kept_epsilon
-        return [
-            ("Guessed without the model", percent(worst.guess), "exact", "proved"),
-            (
-                f"Named with it, by {worst.best.name}",
-                percent(worst.best.value),
-                f"limits {limits(worst.best.quantity.low, worst.best.quantity.high)}",
-                "sampled",
-            ),
-            (
-                "Named by any attacker",
-                MISSING if bound is None else percent(bound.value, "up"),
-                "no noise: nothing is proved" if bound is None else "at most",
-                "not assessed" if bound is None or record.contradictions else "proved",
-            ),
-            (
-                "Epsilon refuted by the run",
-                lower(max(attack.refuted_epsilon for attack in setting.attacks), places=2),
-                "no noise was asked for"
-                if epsilon is None
-                else f"the training keeps {number(epsilon)}",
-                "sampled",
-            ),
-        ]
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         detail: SecretsResult = case.detail

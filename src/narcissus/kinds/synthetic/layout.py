@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from narcissus.judgement import StudyJudgement
-from narcissus.kinds.layout import Headline, Layout
-from narcissus.kinds.synthetic.copied import standing
+from narcissus.kinds.layout import Headings, Layout
 from narcissus.kinds.synthetic.judged import (
-    beyond,
     copies_of,
     grade_of,
-    is_copied,
     verdict_of,
 )
 from narcissus.kinds.synthetic.measures import measured_section
-from narcissus.kinds.synthetic.result import AssessedRisk, SyntheticResult
+from narcissus.kinds.synthetic.result import SyntheticResult
 from narcissus.kinds.synthetic.screen import declared, glance_of
 from narcissus.kinds.synthetic.sections import (
     describe_copies,
@@ -24,15 +21,14 @@ from narcissus.kinds.synthetic.sections import (
     describe_method,
     describe_people,
     describe_risk,
-    p_value,
 )
 from narcissus.kinds.synthetic.verdict import verdict_text
 from narcissus.report.about import Answered, RealFigure, Subject
 from narcissus.report.first_screen import Glance, holds_if
-from narcissus.report.format import between_points, number, percent
+from narcissus.report.format import number, percent
 from narcissus.report.gives_away import VERDICT, groups_of_people
 from narcissus.report.page import Section
-from narcissus.results import NotAssessed
+from narcissus.results import Grade, NotAssessed
 from narcissus.rows import StudyRow
 from narcissus.study.record import Record
 from narcissus.synthetic.assess import RISKS
@@ -49,6 +45,14 @@ class SyntheticLayout(Layout):
         "guess without the release, and counts as no excess.",
         "Groups that the control has nobody of, and households that stand on both sides.",
     )
+
+    headings: ClassVar[Headings] = {
+        ("attack", "copied"): "People whose record stands in the file",
+        ("attack", "risk"): "{name}, in the data",
+        ("excess", "excess"): "{name}, beyond the control",
+        ("guess", "guess"): "{name}, by the best guess without the file",
+        ("measure", "count"): "{name}",
+    }
 
     def title(self, study: Any, case: StudyJudgement) -> str:
         return study.title or "A given synthetic file"
@@ -116,13 +120,17 @@ class SyntheticLayout(Layout):
     def glance(self, case: StudyJudgement) -> Glance:
         return glance_of(case)
 
-    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
-        return [*_counts(case.detail), *(_headline(case, risk) for risk in case.detail.risks)]
+    def deciding(self, case: StudyJudgement) -> list[StudyRow]:
+        """Return the rows about everybody, those of the risk that decided first."""
+        row = case.decided_by
+        rows = case.findings.select({"group": ""})
+        return sorted(rows, key=lambda each: row is None or each.name != row.name)
 
-    def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        copied = [standing(case.detail).rstrip(".")] if is_copied(case) else []
-        # an attack that fails proves nothing: there is no evidence for
-        return {"evidence_against": [*copied, *map(_said, beyond(case))]}
+    def grade(self, case: StudyJudgement, row: StudyRow) -> Grade:
+        """Return no grade for a share that nothing is compared with."""
+        if row.of != "risk":
+            return row.quantity.grade
+        return grade_of(case, next(risk for risk in case.detail.risks if risk.name == row.name))
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         detail: SyntheticResult = case.detail
@@ -200,39 +208,3 @@ class SyntheticLayout(Layout):
 
 
 LAYOUT = SyntheticLayout()
-
-
-def _headline(case: StudyJudgement, risk: AssessedRisk) -> Headline:
-    people, guess = risk.everybody, risk.guess
-    value = percent(people.real.value)
-    if people.excess is not None and people.control is not None:
-        between = f"{between_points(people.low, people.high)} points"
-        text = f"control {percent(people.control.value)}; excess {between}"
-        return risk.title, value, text, grade_of(case, risk)
-    if guess is None:
-        return risk.title, value, "no control to compare it with", "not assessed"
-    text = f"{percent(guess.real.value)} by a model that never saw the file"
-    return risk.title, value, text, "approximate"
-
-
-def _counts(detail: SyntheticResult) -> Iterator[Headline]:
-    """Yield what stands in the file, with the coincidences; of people by all columns."""
-    seen: set[str] = set()
-    for count in detail.counts:
-        if count.what not in seen:
-            expected = number(round(count.expected or 0.0))
-            many, of = number(count.standing), number(count.of)
-            text = f"{many} of {of}; by coincidence about {expected}"
-            share = percent(count.standing / max(1, count.of))
-            yield count.what[0].upper() + count.what[1:], share, text, "counted"
-        seen.add(count.what)
-
-
-def _said(risk: AssessedRisk) -> str:
-    """Describe a risk that is exceeded."""
-    people = risk.everybody
-    text = f"{risk.name}, by {risk.attack}: {percent(people.real.value)}"
-    if people.excess is None or people.control is None:
-        return text
-    control = percent(people.control.value)
-    return f"{text}, and {control} of the control ({p_value(people.excess)})"

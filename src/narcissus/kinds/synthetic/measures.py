@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from narcissus.disclosure import FileMeasures, measure_table
 from narcissus.disclosure.measures import proposed_known
-from narcissus.report.page import Grid, Section, Text
+from narcissus.kinds.layout import table
+from narcissus.report.page import Section, Text
 from narcissus.synthetic import GivenFiles
 from narcissus.tables import Table
 
@@ -36,7 +37,15 @@ def measured_section(found: Mapping[str, FileMeasures]) -> Iterator[Section]:
             "and a group of k people may share a secret."
         )
         sides = zip(*(found[which].lines() for which in ("real", "synthetic")), strict=True)
-        rows = [[label, real, other] for (label, real), (_, other) in sides]
-        label = "Anonymity, diversity and risk"
-        grid = Grid(label, ("Measure", "Data", "File"), rows, folded=True)
-        yield Section("Measures of disclosure control", [Text([text]), grid])
+        measures = table(
+            "Anonymity, diversity and risk",
+            list(sides),
+            {
+                "Measure": lambda pair: pair[0][0],
+                "Data": lambda pair: pair[0][1],
+                "File": lambda pair: pair[1][1],
+            },
+            graded=False,
+            folded=True,
+        )
+        yield Section("Measures of disclosure control", [Text([text]), measures])

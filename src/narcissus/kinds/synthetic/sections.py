@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from narcissus.judgement import StudyJudgement
-from narcissus.kinds.layout import dots, table
+from narcissus.kinds.layout import Headings, dots, numbers_table, table
 from narcissus.kinds.synthetic.copied import by_columns, compared
 from narcissus.kinds.synthetic.copies import FileCount, LinkedDetail
 from narcissus.kinds.synthetic.excess import ExcessShare
@@ -19,6 +19,7 @@ from narcissus.results import Grade
 from narcissus.rows import Quantity
 from narcissus.study.record import Record
 from narcissus.synthetic.assess import BY_VALUE, RiskName
+from narcissus.synthetic.copies import COPIES
 
 ASKED: dict[RiskName, str] = {
     "inference": "An attacker who knows a person's other columns guesses the unknown ones from "
@@ -53,6 +54,12 @@ SIMILAR = (
 )
 
 
+_COPIED: Headings = {
+    ("attack", "copied"): "Share of them in the file",
+    ("excess", "excess"): "Beyond coincidence",
+}
+
+
 def describe_copies(detail: SyntheticResult) -> Iterator[Block]:
     """Tell what stands in the file, and how people were sought."""
     copies, people = detail.copies, detail.copies.people
@@ -75,6 +82,9 @@ def describe_copies(detail: SyntheticResult) -> Iterator[Block]:
         },
         graded=False,
     )
+    copied = [row for row in detail.rows() if row.name == COPIES]
+    if copied:
+        yield numbers_table("Unique people whose record stands in the file", copied, _COPIED)
     yield Facts(
         [
             ("Coincidences at most", number(math.ceil(people.most))),

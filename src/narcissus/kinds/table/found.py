@@ -597,15 +597,6 @@ class SettingFound(Fact):
         bounds = [b for b in self.bounds if not b.is_share and b.counts]
         return min(bounds, key=lambda b: (-b.confidence, b.at_most), default=None)
 
-    def count_of_population(self, confidence: float) -> float | None:
-        """Return the least limit of the count of others like those played; None where none is."""
-        limits = [
-            b.of_population
-            for b in self.bounds
-            if not b.is_share and b.counts and b.confidence == confidence
-        ]
-        return min((limit for limit in limits if limit is not None), default=None)
-
 
 class CountedAttack(Fact):
     """What an attack recovered of the people of a release that was made, and from a decoy."""

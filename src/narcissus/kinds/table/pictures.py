@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from narcissus.kinds.layout import dots
-from narcissus.kinds.table.found import GroupAttack, HitCounts, Limited, TableBound, known
+from narcissus.kinds.layout import dots, table
+from narcissus.kinds.table.found import (
+    GroupAttack,
+    GroupFound,
+    HitCounts,
+    Limited,
+    PlayedAttack,
+    TableBound,
+    known,
+)
 from narcissus.kinds.table.judgement import JudgedSetting
 from narcissus.kinds.table.words import above_guess, attack_name, best_name, label_of, share_allowed
-from narcissus.report.format import limits, number, percent
-from narcissus.report.page import Figure, Grid, Range, Row
-from narcissus.results import Grade
+from narcissus.report.format import MISSING, between_points, limits, number, percent
+from narcissus.report.page import Cell, Figure, Grid, Range, Row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
@@ -25,8 +33,12 @@ def as_range(value: Limited | None) -> Range | None:
     return None if value is None else Range(value.share, value.low, value.high)
 
 
-def _cells(value: Limited | None) -> tuple[float | None, str]:
-    return (None, "") if value is None else (value.share, limits(value.low, value.high))
+def share_of(value: Limited | None) -> float | None:
+    return None if value is None else value.share
+
+
+def limits_of(value: Limited | None) -> str:
+    return "" if value is None else limits(value.low, value.high)
 
 
 @dataclass(frozen=True)
@@ -99,16 +111,6 @@ def curves_picture(settings: Sequence[JudgedSetting]) -> Figure:
             threshold=share_allowed(settings[0]),
         )
 
-    rows = [
-        [
-            label_of(s),
-            *_cells(s.detail.best_attack),
-            None if s.detail.best_attack is None else s.detail.best_attack.baseline,
-            *_cells(s.detail.ceiling),
-            "" if p is None else percent(p, "up"),
-        ]
-        for s, p in zip(settings, proved, strict=True)
-    ]
     headline = "What is recovered at each setting, and what limits it"
     if len(bests) > 1:
         (first, a), (last, z) = bests[0], bests[-1]
@@ -120,18 +122,22 @@ def curves_picture(settings: Sequence[JudgedSetting]) -> Figure:
         headline,
         _in_words(settings, is_proved=any(p is not None for p in proved)),
         draw,
-        Grid(
-            "What is recovered, and what limits it, for each setting",
-            (
-                "Setting",
-                "Best attack",
-                "Its limits",
-                "Its own baseline",
-                "Ceiling",
-                "Limits of the ceiling",
-                "Proved at most",
-            ),
-            rows,
+        table(
+            "What is recovered at each setting, and what limits it",
+            list(zip(settings, proved, strict=True)),
+            {
+                "Setting": lambda pair: label_of(pair[0]),
+                "Best attack": lambda pair: share_of(pair[0].detail.best_attack),
+                "Its limits": lambda pair: limits_of(pair[0].detail.best_attack),
+                "Its own baseline": lambda pair: (
+                    pair[0].detail.best_attack and pair[0].detail.best_attack.baseline
+                ),
+                "Ceiling": lambda pair: share_of(pair[0].detail.ceiling),
+                "Limits of the ceiling": lambda pair: limits_of(pair[0].detail.ceiling),
+                "Proved at most": lambda pair: "" if pair[1] is None else percent(pair[1], "up"),
+                "Threshold": lambda pair: pair[0].status,
+            },
+            graded=False,
             percent=("Best attack", "Its own baseline", "Ceiling"),
         ).where_known("Ceiling", "Limits of the ceiling", "Proved at most"),
         (7.4, 4.3),
@@ -173,15 +179,8 @@ def attacks_picture(setting: JudgedSetting, *, is_sweep: bool) -> Figure:
         edge=edge,
         threshold=share_allowed(setting),
     )
-    rows: list[list[str | float | None]] = []
-    grades: list[Grade] = []
-    if bound is not None:
-        rows.append(["no attacker, on average", bound.at_most, "at most", None, None])
-        grades.append(setting.grade_of(bound))
     listed = [] if ceiling is None else [("ceiling", ceiling)]
-    for name, a in [*listed, *attacks]:
-        rows.append([attack_name(name), a.share, limits(a.low, a.high), a.baseline, a.trials])
-        grades.append("sampled")
+    gain = "More than its baseline, points"
     headline = f"{where}, the attacks beside the ceiling and what is proved"
     named = best_name(setting)
     if setting.detail.best is not None and "(" not in named:
@@ -203,16 +202,34 @@ def attacks_picture(setting: JudgedSetting, *, is_sweep: bool) -> Figure:
             else ""
         ),
         draw,
-        Grid(
-            "Attacks beside the ceiling" if ceiling else "Attacks, each beside its own baseline",
-            ("Attack", "Share recovered", "Limits", "Own baseline", "Trials"),
-            rows,
-            grades=grades,
+        table(
+            f"The best guess without the release, the attacks{' and the ceiling' * bool(ceiling)}",
+            [("best guess", guess), *listed, *attacks],
+            {
+                "Attack": lambda pair: attack_name(pair[0]),
+                "Share recovered": lambda pair: pair[1].share,
+                "Limits": lambda pair: limits_of(pair[1]),
+                "Approximately": lambda pair: limits(
+                    *(pair[1].quantity.approximate or (None,) * 2)
+                ),
+                "Own baseline": lambda pair: getattr(pair[1], "baseline", None),
+                gain: lambda pair: _gain(pair[1]),
+                "Trials": lambda pair: pair[1].quantity.trials,
+            },
+            graded=[guess.quantity.grade, *("sampled" for _ in [*listed, *attacks])],
             percent=("Share recovered", "Own baseline"),
-        ),
+        ).where_known("Approximately", gain),
         (7.4, 1.4 + 0.36 * (len(attacks) + 1)),
         "attacks",
     )
+
+
+def _gain(attack: Limited) -> str:
+    """Return the limits of what an attack gains over the same attempts on others."""
+    if not isinstance(attack, PlayedAttack) or attack.uses == "prior":  # it does not look
+        return MISSING
+    high = attack.gain.high
+    return between_points(attack.sure_gain, 1.0 if high is None else high)
 
 
 def distribution_picture(setting: JudgedSetting) -> Figure:
@@ -242,10 +259,12 @@ def distribution_picture(setting: JudgedSetting) -> Figure:
             threshold=None if setting.threshold is None else setting.threshold.targets,
         )
 
-    rows = [
-        [attack_name(n), *_quantiles(distribution), sum(distribution.trials)]
-        for n, distribution in counted
-    ]
+    heads = ("Least", "A quarter below", "Middle", "A quarter above", "Most")
+    columns: dict[str, Callable[[tuple[str, HitCounts]], Cell]] = {
+        "Attack": lambda pair: attack_name(pair[0])
+    }
+    for place, head in enumerate(heads):
+        columns[head] = lambda pair, place=place: _quantiles(pair[1])[place]
     tail = ""
     if bound is not None:
         tail = (
@@ -264,11 +283,7 @@ def distribution_picture(setting: JudgedSetting) -> Figure:
             else ""
         ),
         draw,
-        Grid(
-            "Targets recovered in one release",
-            ("Attack", "Least", "A quarter below", "Middle", "A quarter above", "Most", "Trials"),
-            rows,
-        ),
+        table("Targets recovered in one release", counted, columns, graded=False),
         (7.4, 1.2 + 0.5 * len(counted)),
         "targets",
     )
@@ -299,30 +314,28 @@ def columns_picture(setting: JudgedSetting) -> Figure:
     columns = sorted(shares.items(), key=lambda pair: -pair[1].share)
     above = {} if ceiling is None else ceiling.columns
     alone = setting.detail.guess.columns
-    headers = () if not alone else ("Best guess of this column alone",)
+    guess = "Best guess of this column alone"
     draw = dots([Row(n, c.baseline, as_range(c), as_range(above.get(n))) for n, c in columns])
-    rows = [
-        [
-            name,
-            column.baseline,
-            *_cells(column),
-            _cells(above.get(name))[0],
-            *([alone[name]] if alone else []),
-        ]
-        for name, column in columns
-    ]
     worst_column = max(columns, key=lambda pair: pair[1].share - pair[1].baseline)[0]
     return Figure(
         f"Of the unknown columns, the release gives away most about {worst_column}",
         "One row for each unknown column: an open square is the baseline, a circle what the best "
         f"attack recovers{', a triangle the ceiling' if above else ''}.",
         draw,
-        Grid(
+        table(
             "Each unknown column",
-            ("Column", "Baseline", "Best attack", "Limits", "Ceiling", *headers),
-            rows,
-            percent=("Baseline", "Best attack", "Ceiling", *headers),
-        ).where_known("Ceiling"),
+            columns,
+            {
+                "Column": itemgetter(0),
+                "Baseline": lambda pair: pair[1].baseline,
+                "Best attack": lambda pair: pair[1].share,
+                "Limits": lambda pair: limits_of(pair[1]),
+                "Ceiling": lambda pair: share_of(above.get(pair[0])),
+                guess: lambda pair: alone.get(pair[0]),
+            },
+            graded=False,
+            percent=("Baseline", "Best attack", "Ceiling", guess),
+        ).where_known("Ceiling", guess),
         (7.4, 1.2 + 0.36 * len(columns)),
         "columns",
     )
@@ -379,17 +392,6 @@ def groups_picture(setting: JudgedSetting) -> Figure:
             for before, line in pairwise([average, *lines])
         ]
     )
-    rows = [
-        [
-            line.by,
-            line.group,
-            line.people,
-            line.guess.share,
-            *_cells(line.best),
-            _cells(line.ceiling)[0],
-        ]
-        for line in lines
-    ]
     triangle = ", a triangle the ceiling" if any(line.ceiling for line in lines) else ""
     return Figure(
         _of_groups(setting, worst),
@@ -397,15 +399,31 @@ def groups_picture(setting: JudgedSetting) -> Figure:
         "release, a circle what the best attack recovers with its limits"
         f"{triangle}. The group for which the release adds most is in bold.",
         draw,
-        Grid(
-            "Each group beside the average",
-            ("By", "Group", "Of people", "Without", "Best attack", "Limits", "Ceiling"),
-            rows,
-            percent=("Of people", "Without", "Best attack", "Ceiling"),
-        ).where_known("Ceiling"),
+        _group_table(setting),
         (7.4, 1.2 + 0.34 * len(lines) + 0.32 * len({line.by for line in groups})),
         "groups",
     )
+
+
+def _group_table(setting: JudgedSetting) -> Grid:
+    """Return a row for each group, with a share and its limits for each attack."""
+    names = list(setting.detail.attacks)
+    columns: dict[str, str | Callable[[GroupFound], Cell]] = {
+        "By": "by",
+        "Group": "group",
+        "Of people": "share_of_people",
+        "Without": lambda group: group.guess.share,
+    }
+    for name in names:
+        shown = attack_name(name)
+        columns[shown] = lambda group, name=name: share_of(group.attacks.get(name))
+        columns[f"Limits, {shown}"] = lambda group, name=name: limits_of(group.attacks.get(name))
+    columns["Ceiling"] = lambda group: share_of(group.ceiling)
+    columns["Limits, ceiling"] = lambda group: limits_of(group.ceiling)
+    shares = ("Of people", "Without", *map(attack_name, names), "Ceiling")
+    caption = "Each group: what is guessed without the release, and what attacks recover"
+    grid = table(caption, setting.detail.groups, columns, graded=False, percent=shares)
+    return grid.where_known("Ceiling", "Limits, ceiling")
 
 
 def _of_groups(setting: JudgedSetting, worst: _Line) -> str:

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from narcissus._outwards import lower, upper
+from narcissus._outwards import upper
 from narcissus.game.looks import rounded_trials
-from narcissus.kinds.table.estimates import criteria
 from narcissus.kinds.table.features import TRIED
 from narcissus.kinds.table.found import (
     EQUAL,
@@ -18,11 +17,11 @@ from narcissus.kinds.table.found import (
     GroupFound,
     OtherPrior,
     PlayedAttack,
-    PrecisionDetail,
     TableResult,
     known,
 )
 from narcissus.kinds.table.judgement import JudgedSetting, TableJudgement
+from narcissus.report.about import EveryAttacker
 from narcissus.report.first_screen import (
     NO_GROUP,
     NO_GROUPS,
@@ -31,8 +30,7 @@ from narcissus.report.first_screen import (
     seeks,
     surely_largest,
 )
-from narcissus.report.format import NO_BREAK, number
-from narcissus.report.format import percent as rounded
+from narcissus.report.format import NO_BREAK, number, percent
 from narcissus.report.reach import (
     SHARE,
     Reach,
@@ -43,163 +41,10 @@ from narcissus.report.reach import (
     three,
     written,
 )
+from narcissus.results import NotAssessed
 from narcissus.rows import Quantity
 from narcissus.study.plugins import GIVEN
 from narcissus.study.record import Record
-
-
-def percent(share: float | None) -> str:
-    return "not known" if share is None else f"{100 * share:.1f}%"
-
-
-def points(difference: float) -> str:
-    return f"{round(100 * difference, 1) + 0.0:.1f} points"
-
-
-def in_favour(numbers: JudgedSetting) -> list[str]:
-    """List bounds and limits below the threshold; nothing else is evidence for a release."""
-    if numbers.contradictions or numbers.held_back_by is not None:
-        return []
-    threshold, excesses, premises = numbers.threshold, numbers.detail.excesses, numbers.given
-    given_text = f", if {' and '.join(premises)}" if premises else ""
-    proved_if = f"Proved if {' and '.join(premises)}" if premises else "Proved"
-    below = [e for e in excesses if e.role != "attack" and e.high is not None and e.high <= 0]
-    count, share = numbers.detail.count_bound, numbers.detail.share_bound
-    if threshold is not None and threshold.targets is not None and not criteria(threshold):
-        if count is None or not below:
-            return []
-        people, whole = numbers.detail.people, numbers.detail.count_of_population(count.confidence)
-        like = "no limit is shown" if whole is None else whole
-        others = f" For any {people} people like them it is estimated: {like}."
-        return [
-            f"{proved_if}: with confidence {100 * count.confidence:g}%, no attacker gets more "
-            f"than {count.at_most} of these {people}.{'' if numbers.detail.everybody else others}"
-        ]
-    items: list[str] = []
-    if threshold is None or any(
-        e.role == "bound" and e.of != "gain" and not e.group for e in below
-    ):
-        proved = 1.0 if share is None else share.at_most
-        if proved < 1:
-            head = f"Proved if: {' and '.join(premises)}" if premises else "Proved"
-            above = proved - numbers.detail.guess.share
-            items.append(
-                f"{head}: no attacker recovers more than {upper(100 * proved, places=1)}% of these "
-                f"{numbers.detail.whose} on average"
-                + (
-                    f", {upper(100 * above, places=1)} points above the best guess."
-                    if above >= 0
-                    else f" over secrets that are as likely; of their own, {percent(-above)} more "
-                    "are guessed right without the release, which chance explains."
-                )
-            )
-    gains = [e for e in below if e.role == "bound" and e.of == "gain" and not e.group]
-    if gains and threshold is not None and threshold.gain is not None:
-        gain = 100 * (threshold.gain + gains[0].value)
-        items.append(
-            f"{proved_if}: no attempts recover more than {upper(gain, places=1)} points "
-            "above what the same attempts score on fresh people, on average."
-        )
-    ceiling = numbers.detail.ceiling
-    if ceiling is not None and any(e.role == "ceiling" and not e.group for e in below):
-        items.append(
-            "Estimated: told everybody else's secrets, an attacker recovers "
-            f"{percent(ceiling.share)}, at most {upper(100 * ceiling.high, places=1)}% within "
-            f"limits{given_text}."
-        )
-    groups = [e for e in below if e.group]
-    if groups:
-        worst = max(groups, key=lambda e: e.high or 0.0)
-        items.append(
-            f"Estimated: in {len({e.group for e in groups})} groups the limits stay below the "
-            f"threshold, nearest in {worst.group}{given_text}."
-        )
-    return items
-
-
-def against(numbers: JudgedSetting, others: Sequence[OtherPrior] = ()) -> list[str]:
-    """List what speaks against a release; ``others``: priors that were tried for a refuted one."""
-    items = [*numbers.contradictions[:1]]
-    share, best = numbers.detail.share_bound, numbers.detail.best_attack
-    if not numbers.detail.is_limited:
-        items.append("Nothing is proved: the release guarantees nothing.")
-    elif share is None or share.at_most >= 1:
-        why = (
-            "the guarantee is too weak"
-            if numbers.detail.noise is None
-            else "there is too little noise"
-        )
-        items.append(f"Nothing is proved of the mean share: {why}.")
-    items += [
-        f"The prior's guess falls short: {guess.by} gets {percent(guess.share)} of "
-        f"{guess.people:,} rows of the table, the prior {percent(guess.prior_share)} of them, "
-        f"{points(guess.share - guess.prior_share)} less."
-        for guess in numbers.detail.held_out
-        if guess.refutes
-    ]
-    items += list(filter(None, [remedy(numbers, others)]))
-    precision = numbers.detail.precision
-    if isinstance(precision, PrecisionDetail) and not precision.is_reached:
-        items.append(
-            f"The precision of {100 * precision.aimed:.3g} points is not reached. After "
-            f"{numbers.detail.trials:,} trials, the most that were to be run, half the distance "
-            f"between limits is {100 * precision.reached:.3g} points at the widest."
-        )
-    for excess in numbers.detail.excesses:
-        low = excess.at_least
-        if excess.role == "attack" and low is not None and low > 0:
-            who = f" of {excess.group}" if excess.group else ""
-            items.append(
-                f"Estimated: the attack `{excess.name}` is {points(excess.value)}{who} above what "
-                f"the threshold allows (at least {lower(100 * low, places=1)} points)."
-            )
-    if numbers.detail.best is not None and best is not None:
-        learns = best.uses != "prior" and best.sure_gain > 0
-        items += _best_attack(numbers.detail.best, best)
-        items += [
-            line
-            for name, attack in numbers.detail.attacks.items()
-            if name != numbers.detail.best and attack.sure_gain > 0 and not learns
-            for line in _best_attack(name, attack)
-        ]
-    worst = most_vulnerable(numbers)
-    if worst is not None:
-        group, name, attack = worst
-        share, how = without(group, attack)
-        items.append(
-            f"Estimated: hardest hit by {group.by}: {group.group} "
-            f"({percent(group.share_of_people)} of the people). The attack "
-            f"`{name}` recovers {percent(attack.share)} of them. Without the release, {share} are "
-            f"{how}. The limits hold for all groups, attacks and settings at once."
-        )
-    return items
-
-
-def _best_attack(name: str, best: PlayedAttack) -> list[str]:
-    if best.uses == "prior":  # it does not look
-        return []
-    low, most = best.sure_gain, known(best.gain.high)
-    chance = percent(best.baseline)
-    both = (
-        f"it recovers {percent(best.share)}, and the same "
-        + (
-            f"attempts {chance} of fresh people"
-            if best.baseline_exact
-            else f"attack {chance} if it is shown a release of other secrets"
-        )
-        + f" ({lower(100 * low, places=1)} to {upper(100 * most, places=1)} points more)"
-    )
-    if low > 0:
-        return [f"Estimated: the attack `{name}` learns from the release: {both}."]
-    rough = best.quantity.approximate
-    if known(best.gain.value) > 0 and rough is not None and rough[0] > best.baseline:
-        return [
-            f"Open: the attack `{name}` seems to learn from the release: {both}. There are too few "
-            "trials to be sure."
-        ]
-    if most > 0.01:
-        return [f"Open: whether the attack `{name}` learns from the release: {both}."]
-    return []
 
 
 def most_vulnerable(numbers: JudgedSetting) -> tuple[GroupFound, str, GroupAttack] | None:
@@ -232,13 +77,6 @@ def _gains(group: GroupFound) -> tuple[float, float] | None:
     return low, max(low, *(attack.most_gain for attack in attacks))
 
 
-def without(group: GroupFound, attack: GroupAttack) -> tuple[str, str]:
-    """Describe a group's score without the release: by the guess, or by chance."""
-    if attack.chance is not None and attack.chance > group.guess.share:
-        return percent(attack.chance), "right by chance"
-    return percent(group.guess.share), "guessed"
-
-
 _NAMES = {
     "prior": "prior alone",
     "posterior": "posterior, mean field",
@@ -256,11 +94,6 @@ def attack_name(name: str) -> str:
 def label_of(setting: JudgedSetting) -> str:
     text = setting.label
     return text.replace(" ", NO_BREAK) if len(text) < 16 else text
-
-
-def level_of(setting: JudgedSetting) -> str:
-    """Name the level of the sampled limits: ``"95% limits"``."""
-    return f"{100 * setting.detail.confidence:g}% limits"
 
 
 def share_allowed(setting: JudgedSetting) -> float | None:
@@ -408,7 +241,7 @@ def _limits(threshold: Accepted) -> list[str]:
         ("advantage", threshold.advantage),
         ("gain over fresh people", threshold.gain),
     )
-    phrases = [f"a mean {n} of at most {rounded(limit)}" for n, limit in means if limit is not None]
+    phrases = [f"a mean {n} of at most {percent(limit)}" for n, limit in means if limit is not None]
     if threshold.targets is not None:
         phrases.append(f"at most {number(threshold.targets)} targets in one release")
     return phrases
@@ -419,7 +252,7 @@ def _threshold(record: Record, setting: JudgedSetting) -> Rows:
     if threshold is not None:
         text = "; ".join(_limits(threshold))
         if threshold.worst_group is not None:
-            text += f"; in each group that can be told beforehand {rounded(threshold.worst_group)}"
+            text += f"; in each group that can be told beforehand {percent(threshold.worst_group)}"
         yield "Threshold", text
         if threshold.decided_at is not None:
             yield "Decided at the level", threshold.decided_at
@@ -471,6 +304,53 @@ def remedy(one: JudgedSetting, others: Sequence[OtherPrior]) -> str:
         "To decide, take coarser bins or fewer columns, or say how far off the prior may be: "
         "`prior_distance` in [threat]."
     )
+
+
+def unresolved(settings: Sequence[JudgedSetting]) -> Iterator[NotAssessed]:
+    """List where the guess, or a search of an attack, is not known to be the best."""
+    guess = settings[0].detail.guess  # the same at every setting
+    if guess.is_best_found:
+        limit = guess.at_most
+        beyond = (
+            ""
+            if limit is None
+            else (f", but none with a larger mean chance than {upper(100 * limit, places=1)}%")
+        )
+        yield NotAssessed(
+            "the best guess without the release",
+            "of so many joint values the guess is the best that was found; its chance is exact, "
+            f"and a better guess may exist{beyond}",
+            "take fewer unknown columns, or coarser ones; or all of them and exact matches, or "
+            "`share_of_columns`, where the best guess is known",
+        )
+    for setting in settings:
+        for name, attack in setting.detail.attacks.items():
+            if (search := attack.search) is not None and search.stuck and attack.trials:
+                yield NotAssessed(
+                    f"what exact counts determine at '{setting.label}', by the attack `{name}`",
+                    f"its search stuck in {search.stuck} of {attack.trials} releases, at a "
+                    f"residual of {search.residual:.4g} people in all counts together: "
+                    "values that agree with every count exist, and may give away more",
+                    "take fewer unknown columns, or release tables of more columns",
+                )
+
+
+def every_attacker(one: JudgedSetting) -> tuple[EveryAttacker, ...]:
+    """Word what no attacker exceeds, of the mean share and of the count in one release."""
+    share, count = one.detail.share_bound, one.detail.count_bound
+    limits: list[EveryAttacker] = []
+    if share is not None and share.at_most < 1:
+        text = f"At most {percent(share.at_most, 'up')} of these {one.detail.whose} on average"
+        if share.of_population is not None and not one.detail.everybody:
+            text += f"; of all like them {percent(share.of_population, 'up')} (estimated)"
+        assumptions = share.assumptions + share.takes_as_given
+        limits.append(EveryAttacker(f"{text}.", one.grade_of(share), assumptions))
+    if count is not None and count.at_most < count.of:
+        text = f"In one release at most {number(count.at_most)} of {number(count.of)}"
+        text += f", with {100 * count.confidence:g}% confidence."
+        assumptions = count.assumptions + count.takes_as_given
+        limits.append(EveryAttacker(text, one.grade_of(count), assumptions))
+    return tuple(limits)
 
 
 def glance(case: TableJudgement) -> Glance:

@@ -17,11 +17,15 @@ from narcissus.evidence import clopper_pearson, each_confidence
 from narcissus.extraction.image_models import CaptionlessMixture
 from narcissus.kinds.memorization.image.kind import KIND, ImageResult
 from narcissus.kinds.memorization.image.layout import LAYOUT
-from narcissus.kinds.memorization.layout import worst_of
 from narcissus.observer import SILENT
 from narcissus.report import Figure, page_of, render_html, render_text
 from narcissus.study.kinds import RunOptions
 from narcissus.study.reading import read_record
+
+
+def worst_of(groups):
+    """Return the group with the largest gain for certain."""
+    return max(groups, key=lambda group: group.shown_gain)
 
 
 def groups_of(record):

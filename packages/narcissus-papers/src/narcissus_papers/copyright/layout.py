@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from operator import itemgetter
+from typing import Any, ClassVar
 
 from narcissus._outwards import upper
 from narcissus.judgement import StudyJudgement
-from narcissus.kinds.layout import Headline, Layout
+from narcissus.kinds.layout import Headings, Layout, numbers_table, table
 from narcissus.report.about import RealFigure, Subject
 from narcissus.report.first_screen import Glance, seeks
-from narcissus.report.format import between_points, number, percent
+from narcissus.report.format import number, percent
 from narcissus.report.gives_away import FOUND, VERDICT
-from narcissus.report.page import Block, Facts, Grid, Section, Text
+from narcissus.report.page import Block, Facts, Section, Text
 from narcissus.report.reach import MORE_OF_100, Reach
-from narcissus.results import Grade, NotAssessed
+from narcissus.results import NotAssessed
 from narcissus.rows import StudyRow
 from narcissus.study.record import Record
 from narcissus_papers.copyright.kind import (
@@ -22,7 +23,6 @@ from narcissus_papers.copyright.kind import (
     WITH,
     WITHOUT,
     CopyrightResult,
-    Returned,
 )
 
 
@@ -34,6 +34,13 @@ class CopyrightLayout(Layout):
         "Likeness that words do not show: plot, characters, translation, style.",
         "The law: whether the work is protected, and whether a use is allowed.",
     )
+
+    headings: ClassVar[Headings] = {
+        ("attack", WITH): "With access",
+        ("fresh", WITHOUT): "Without access, {name}",
+        ("fresh", INDEPENDENT): "Works that no model saw",
+        ("excess", GAIN): "What access adds",
+    }
 
     def title(self, study: Any, case: StudyJudgement) -> str:
         return study.title or "A copyright case"
@@ -89,34 +96,6 @@ class CopyrightLayout(Layout):
             ),
         )
 
-    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
-        detail, level = case.detail, f"{100 * case.detail.confidence:g}%"
-        chance, gain = _only(case, INDEPENDENT).quantity, _only(case, GAIN).quantity
-        limit = chance.why if chance.high is None else f"at most {percent(chance.high, 'up')}"
-        at_least = gain.why
-        if gain.low is not None and gain.high is not None:
-            at_least = f"{between_points(gain.low, gain.high)} points at level {level}"
-        lines: list[Headline] = [
-            ("With access", percent(detail.with_access.share), _of(detail.with_access), "counted"),
-            *(
-                ("Without access", percent(work.share), _of(work), "counted")
-                for work in detail.without
-            ),
-            (
-                "Works that no model saw",
-                percent(chance.value),
-                f"{limit} at level {level}",
-                "sampled",
-            ),
-            ("What access adds", percent(gain.value), at_least, "sampled"),
-        ]
-        return lines
-
-    def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        beside = max(work.returned for work in case.detail.without)
-        text = f"{_of(case.detail.with_access)} come back with access, {beside:,} without"
-        return {"evidence_against": [text] if case.status == "exceeded" else []}
-
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         return [
             Section("What was asked", [_facts(case.detail)]),
@@ -145,10 +124,6 @@ LAYOUT = CopyrightLayout()
 def _only(case: StudyJudgement, of: str) -> StudyRow:
     """Return the row of a measure; of several the largest."""
     return max(case.findings.select(of=of), key=lambda row: row.value)
-
-
-def _of(one: Returned) -> str:
-    return f"{one.returned:,} of {one.passages:,} passages"
 
 
 def _rule(detail: CopyrightResult) -> str:
@@ -180,13 +155,22 @@ def _counts(case: StudyJudgement) -> list[Block]:
     lines = [("the work, with access", detail.with_access)]
     lines += [(f"the work, {work.name}", work) for work in detail.without]
     lines += [(f"{work.name}, which no model saw", work) for work in detail.independent]
-    grades: list[Grade] = ["counted" for _ in lines]
-    table = Grid(
+    counts = table(
         "Passages that come back, of each work and from each model",
-        ("Work and model", "Passages", "Come back", "Share"),
-        [(name, work.passages, work.returned, work.share) for name, work in lines],
-        grades,
-        ("Share",),
+        lines,
+        {
+            "Work and model": lambda line: line[0],
+            "Passages": lambda line: line[1].passages,
+            "Come back": lambda line: line[1].returned,
+            "Share": lambda line: line[1].share,
+        },
+        graded="counted",
+        percent=("Share",),
+    )
+    access = numbers_table(
+        f"What access adds, and what comes back by chance, at level {100 * detail.confidence:g}%",
+        [_only(case, GAIN), _only(case, INDEPENDENT)],
+        CopyrightLayout.headings,
     )
     sentences = [
         f"By the same rule, {detail.unrelated:,} of {detail.with_access.passages:,} continuations "
@@ -194,14 +178,21 @@ def _counts(case: StudyJudgement) -> list[Block]:
         "Had the model not seen the work, it would stand so high among the independent works with "
         f"a chance of at most {upper(detail.chance, 3)}.",
     ]
-    return [table, Text(sentences)]
+    return [counts, access, Text(sentences)]
 
 
 def _side_by_side(detail: CopyrightResult) -> list[Block]:
     if not detail.shown:
         return [Text(["No passage is shown here."])]
     columns = ("Words in a row", "The work", "With access, after its beginning", "Without access")
-    return [Grid("The passages that come back in the longest stretches", columns, detail.shown)]
+    return [
+        table(
+            "The passages that come back in the longest stretches",
+            detail.shown,
+            {column: itemgetter(place) for place, column in enumerate(columns)},
+            graded=False,
+        )
+    ]
 
 
 def _method(detail: CopyrightResult) -> Text:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from narcissus.judgement import StudyJudgement
-from narcissus.kinds.layout import Headline
 from narcissus.kinds.memorization.classifier.kind import (
     FROM_SHADOWS,
     NAMED,
@@ -15,8 +14,8 @@ from narcissus.kinds.memorization.classifier.kind import (
     ImageAttack,
     ShownReconstruction,
 )
-from narcissus.kinds.memorization.columns import count_columns, gain_cell, headline
-from narcissus.kinds.memorization.layout import MemorizationLayout, most_gain
+from narcissus.kinds.memorization.columns import count_columns, gain_cell
+from narcissus.kinds.memorization.layout import MemorizationLayout
 from narcissus.report.format import MISSING, number, percent
 from narcissus.report.page import Block, Cell, Facts, Figure, Picture, Pictures, Section, Text
 from narcissus.results import NotAssessed
@@ -81,28 +80,6 @@ class ClassifierLayout(MemorizationLayout):
         if row.of in (NAMED, FROM_SHADOWS):
             return {"chance": attack.chance if row.of == NAMED else attack.lead}
         return super().in_frame(row, case)
-
-    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
-        lines: list[Headline] = []
-        for attack in case.detail.attacks:
-            lines.append(headline(ATTACKS[attack.name], attack, self.unit))
-            if attack.lead is not None:
-                label = "Chance of such a lead over networks trained without these images"
-                largest = f"{max(attack.shadows):,} of {attack.total:,}"
-                text = f"at most {largest} from {len(attack.shadows)} others"
-                lines.append((label, f"{attack.lead:.2g}", text, "sampled"))
-        return lines
-
-    def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        limit = most_gain(case)
-        return {
-            # an attack that fails proves nothing: there is no evidence for
-            "evidence_against": [
-                f"{ATTACKS[attack.name]}: a gain of {gain_cell(attack)} points"
-                for attack in case.detail.attacks
-                if limit is not None and attack.shown_gain > limit
-            ]
-        }
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         return [

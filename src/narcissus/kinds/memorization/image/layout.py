@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from narcissus.extraction.images import png_of
 from narcissus.judgement import StudyJudgement
-from narcissus.kinds.layout import Headline
 from narcissus.kinds.memorization.columns import (
     between,
     count_columns,
     gain_cell,
-    headline,
     value_of,
 )
 from narcissus.kinds.memorization.image.kind import ImageResult
-from narcissus.kinds.memorization.layout import MemorizationLayout, gain_text, most_gain, worst_of
+from narcissus.kinds.memorization.layout import MemorizationLayout
 from narcissus.report.format import MISSING, number, percent
 from narcissus.report.page import Facts, Figure, Picture, Pictures, Section, Text
 from narcissus.results import NotAssessed
@@ -69,26 +66,6 @@ class ImageModelLayout(MemorizationLayout):
                 "there is no shadow model",
                 "`data.shadows = 1`, for a model that is trained here",
             )
-
-    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
-        detail: ImageResult = case.detail
-        whole, worst = detail.groups[0], worst_of(detail.groups)
-        lines = [headline("Given back", whole, self.unit)]
-        if worst is not whole:
-            name = f"Of those with {worst.words(self.outliers)}"
-            lines.append(headline(name, worst, self.unit))
-        return lines
-
-    def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        limit = most_gain(case)
-        return {
-            # attempts that fail prove nothing: there is no evidence for
-            "evidence_against": [
-                f"{group.words(self.outliers)}: {gain_text(group.shown_gain)}"
-                for group in case.detail.groups
-                if limit is not None and group.shown_gain > limit
-            ]
-        }
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         detail: ImageResult = case.detail

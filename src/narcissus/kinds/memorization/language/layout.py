@@ -6,20 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from narcissus._outwards import upper
 from narcissus.judgement import StudyJudgement
 from narcissus.kinds.extraction.layout import evidence_sections, quality_glance
 from narcissus.kinds.extraction.program import QUALITY
-from narcissus.kinds.layout import Headline
-from narcissus.kinds.memorization.columns import (
-    between,
-    headline,
-)
-from narcissus.kinds.memorization.engine import ABOVE, copies_text
+from narcissus.kinds.memorization.engine import copies_text
 from narcissus.kinds.memorization.language.kind import (
     CanaryGroup,
     LanguageResult,
-    program_exceeds,
 )
 from narcissus.kinds.memorization.language.sections import (
     attack_blocks,
@@ -27,7 +20,7 @@ from narcissus.kinds.memorization.language.sections import (
     membership_blocks,
     too_short,
 )
-from narcissus.kinds.memorization.layout import MemorizationLayout, gain_text, most_gain
+from narcissus.kinds.memorization.layout import MemorizationLayout
 from narcissus.report.first_screen import Glance
 from narcissus.report.format import number, percent
 from narcissus.report.page import Facts, Section, Text
@@ -113,39 +106,6 @@ class LanguageLayout(MemorizationLayout):
             notes.append(f"{_HEADS[program.verdict]}.")
         return replace(summary, notes=notes)
 
-    def numbers(self, record: Record, case: StudyJudgement) -> list[Headline]:
-        detail: LanguageResult = case.detail
-        lines = [
-            headline(f"Recovered by {attack.name}", attack.groups[0], self.unit)
-            for attack in detail.attacks
-        ]
-        if scores := case.findings.select(of=ABOVE):  # limits that are void are not there
-            best = max(scores, key=lambda row: row.quantity.low or 0.0)
-            text = f"by {best.name}, {between(best.quantity)}; 50% is chance"
-            lines.append(("Scores above a fresh document", percent(best.value), text, "sampled"))
-        for group in detail.canaries:
-            text = f"{group.named} of {group.canaries}; a guess names "
-            text += f"{percent(group.guess)}, by chance at most {group.by_chance}"
-            label = f"Canaries named, {copies_text([group.copies])}"
-            lines.append((label, percent(group.share.value), text, "sampled"))
-        if (program := detail.program) is not None:
-            text = f"{program.verdict}; quality at most {upper(program.quality, 3)}"
-            share = percent(program.success.value)
-            lines.append(("The program succeeds", share, text, program.verdict_grade))
-        return lines
-
-    def top(self, record: Record, case: StudyJudgement) -> dict[str, Any]:
-        limit = most_gain(case)
-        against = [
-            f"{name}: {gain_text(groups[0].shown_gain)}"
-            for name, groups in case.detail.groups_by_attack.items()
-            if limit is not None and groups[0].shown_gain > limit
-        ]
-        if any(program_exceeds(case.detail, judgement.criterion) for judgement in case.each[1:]):
-            against.append(_program_words(case))
-        # an attack that fails proves nothing: there is no evidence for
-        return {"evidence_against": against}
-
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         detail: LanguageResult = case.detail
         program = detail.program
@@ -223,15 +183,3 @@ def _canaries_named(groups: Sequence[CanaryGroup]) -> list[str]:
         f"Of canaries with {copies_text([group.copies])}, {group.named} of {group.canaries} were "
         f"named; a guess names {percent(group.guess)}."
     ]
-
-
-def _program_words(case: StudyJudgement) -> str:
-    """Describe the outcome of the program, and what was accepted; '' where there is none."""
-    program = case.detail.program
-    if program is None:
-        return ""
-    quality = f"its quality is at most {upper(program.quality, 3)}"
-    for judgement in case.each[1:]:
-        quality += f", {judgement.at_most:g} is accepted"
-    outcome = f"{_HEADS[program.verdict]}: {program.reasons[0]}"
-    return f"{outcome}; {quality}." if program.verdict == "extraction" else f"{outcome}."

@@ -1,0 +1,133 @@
+"""What a page shows of membership: who attacks what, members told, what is refuted, the method."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from narcissus._outwards import lower, upper
+from narcissus.kinds.layout import table
+from narcissus.kinds.membership.kind import (
+    ABOUT,
+    EPSILON,
+    OVER_MODELS,
+    TOLD,
+    MembershipResult,
+    RateOverModels,
+)
+from narcissus.membership.reported import AREA, PRECISION
+from narcissus.report.format import MISSING, number, percent
+from narcissus.report.page import Block, Facts, Text
+from narcissus.report.roc import limits_of, roc_figure
+from narcissus.rows import StudyJudgement
+
+
+def describe_facts(detail: MembershipResult) -> Facts:
+    blind = [("Without any model", " ".join(map(str, detail.blind)))] if detail.blind else []
+    guarantee = MISSING if detail.declared is None else detail.declared.words
+    return Facts(
+        [
+            ("Models, attacked", f"{number(detail.models)}, {number(detail.targets)}"),
+            ("Folds", "none: held-out targets" if detail.folds == 1 else number(detail.folds)),
+            ("Records with a coin", number(detail.records)),
+            ("Records in no model", number(detail.outsiders)),
+            ("Coins", detail.coins),
+            ("Declared of the training", guarantee),
+            *blind,
+        ]
+    )
+
+
+def describe_told(case: StudyJudgement) -> list[Block]:
+    """Show members told beside others called in: of records, of models, and what none exceeds."""
+    over_models = [r for r in case.findings.select(of=TOLD) if isinstance(r.about, RateOverModels)]
+    bounds = case.findings.select(role="bound")
+    blocks = [_picture(case), _areas(case)]
+    if over_models:
+        blocks.append(
+            table(
+                "Mean over further models, a trial each; limits hold for all at once",
+                over_models,
+                {
+                    "Attack": "name",
+                    "Aimed at": "fpr",
+                    "Others called in": lambda row: row.about.false_positives.value,
+                    "Limits": lambda row: limits_of(row.about.false_positives),
+                    "Members told": "value",
+                    "Limits of these": lambda row: limits_of(row.about.told),
+                },
+                percent=("Aimed at", "Others called in", "Members told"),
+            )
+        )
+    if bounds:
+        blocks.append(
+            table(
+                "What no attacker exceeds, if the training keeps what is declared",
+                bounds,
+                {
+                    "Others called in": "fpr",
+                    "Members told at most": lambda row: percent(row.quantity.high, "up"),
+                    "By": "name",
+                },
+                percent=("Others called in",),
+            )
+        )
+    return blocks
+
+
+def describe_refutations(case: StudyJudgement) -> Block:
+    claimed = case.detail.declared
+    against = 0.0 if claimed is None else claimed.epsilon or 0.0
+    columns: dict[str, Any] = {
+        "Attack": "name",
+        "Guesses right": lambda row: (
+            f"{row.about.refuted.correct:,} of {row.about.refuted.guesses:,}"
+        ),
+        "Canaries": lambda row: row.about.refuted.canaries,
+        "Epsilon refuted": lambda row: lower(row.value, 4),
+        "mu refuted": lambda row: lower(row.about.refuted.mu, 4),
+        "p-value": lambda row: upper(row.about.refuted.p_value, 3),
+    }
+    return table(
+        f"At delta {case.detail.delta:g}; p-values are against epsilon {against:g}",
+        case.findings.select(role="refuted"),
+        columns,
+    )
+
+
+def _picture(case: StudyJudgement) -> Block:
+    """Draw members told against others called in, with what nobody exceeds."""
+    each = [rate for rate in case.each if rate.criterion.of != EPSILON]
+    kinds = TOLD, ABOUT, PRECISION
+    rows = [r for r in case.findings.rows if r.of in kinds and OVER_MODELS not in r.name]
+    return roc_figure(
+        "Members told where others are called in",
+        [attack.curve for attack in case.detail.attacks],
+        rows,
+        proved=[(rate.guess, rate.bound.value) for rate in each if rate.bound is not None],
+    )
+
+
+def _areas(case: StudyJudgement) -> Block:
+    return table(
+        "Area under the ROC curve; 50% is chance",
+        case.findings.select(of=AREA),
+        {"Attack": "name", "Area": "value", "Limits": lambda row: limits_of(row.quantity)},
+        percent=("Area",),
+    )
+
+
+def describe_method(detail: MembershipResult) -> Text:
+    sentences: Sequence[str] = [
+        "Given the shadows, each coin of a target is fresh: a guarantee about one record limits "
+        "how often any attack names it. A third of the canaries chooses how many are guessed, the "
+        "others are counted.",
+        "Limits of a curve, of its area, rates and precisions hold at all thresholds at once, by "
+        "exact chances that order statistics cross their limits.",
+        "Rates over further models count a target as one trial, at thresholds that the shadows "
+        "alone have chosen. Rates over records have approximate limits, since records share "
+        "models; these decide nothing.",
+        f"What each attack refutes, and both families of rates, hold together at level "
+        f"{detail.confidence:g}, each at {detail.each_confidence:.6g} (Bonferroni).",
+    ]
+    return Text(sentences)
