@@ -17,6 +17,8 @@ from narcissus.counts.marks import LARGEST_COUNT, Meaning, Rules, decimals, read
 from narcissus.counts.reading import Cell, CellShare
 from narcissus.errors import InputError
 
+OF_PRINTED = "of the printed numbers"
+"""What percentages of rounded or perturbed numbers are of, in words."""
 DERIVED = "derived"
 """Kind of a number that is not printed, and follows from percentages."""
 SCALES = (100, 1, 1000, 10_000, 100_000, 1_000_000)
@@ -117,7 +119,7 @@ def use_percents(
     """
     cells = list(cells)
     if (rules.base > 1 or rules.key is not None) and _are_of_printed(cells, shares):
-        return PercentRead(cells, cells, "of the printed numbers")
+        return PercentRead(cells, cells, OF_PRINTED)
     ways = [
         way
         for some in _margins(cells)
