@@ -158,3 +158,21 @@ def test_percentages_of_rounded_numbers_are_a_premise(tmp_path):
     )
     read = Publication(rounded="3", below=5, no_marks=True).understand([tmp_path / "t.csv"])
     assert any("of the printed numbers" in premise for premise in read.takes_as_given)
+
+
+@pytest.mark.parametrize("more", ["0-17,female,12", ""])
+def test_percentages_of_more_people_than_all_parts_are_of_another_whole(tmp_path, more):
+    """Of men alone, 7 would be 22.6% of 31, and all men are at most 19."""
+    rows = ["0-17,Total,12,38.7", "0-17,male,x,x", "18-64,Total,8,25.8", "18-64,female,x,x"]
+    rows += ["18-64,male,7,22.6", "65+,Total,11,35.5", "65+,female,x,x", "65+,male,10,32.3"]
+    rows += [f"{more},38.7"] if more else []
+    (tmp_path / "t.csv").write_text("\n".join(["age,sex,count,percent", *rows]) + "\n")
+    read = Publication(below=3, flat=["age", "sex"], texts_tell_nothing=True).understand(
+        [tmp_path / "t.csv"]
+    )
+    cells = audit_tables(*read.sure).cells
+    counts = {"0-17": {"Total": 12}, "18-64": {"Total": 8, "female": 1, "male": 7}}
+    for limits in cells:
+        labels = limits.cell.labels
+        count = counts.get(labels["age"], {}).get(labels.get("sex", "Total"))
+        assert count is None or limits.low <= count <= limits.high

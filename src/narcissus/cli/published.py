@@ -32,7 +32,7 @@ from narcissus.cli.progress import progress
 from narcissus.cli.rooms import counts, studies
 from narcissus.errors import InputError
 from narcissus.observer import Observer
-from narcissus.results import Grade
+from narcissus.results import Grade, Status
 from narcissus.rows import Unaccounted
 
 SHOWN = 40
@@ -252,10 +252,11 @@ class _Audited:
         yield from _verdict(self.width, self.narrow, self.audit, self.size, left if is_open else ())
         if is_open and (options := first_options(left)):
             yield f"If the first declaration of each is true, write: {self.command} {options}"
-        if self.given and not self.is_exceeded:
-            yield f"This holds if, as you declare, {'; '.join(self.given)}."
-        if self.read.takes_as_given and not self.is_exceeded:
-            yield f"This holds if {'; '.join(self.read.takes_as_given)}."
+        from narcissus.report.first_screen import holds_if
+
+        status: Status = "exceeded" if self.is_exceeded else "met"
+        premises = (((*self.given,), ()), ((), self.read.takes_as_given))
+        yield from filter(None, (holds_if(status, *clauses) for clauses in premises))
 
 
 def _audited(

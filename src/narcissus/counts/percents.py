@@ -342,10 +342,17 @@ class _PercentWay:
         shown = {name: {cell.labels.get(name) for cell in finest} for name in self.margin}
         many = prod(len(labels - {None}) for labels in shown.values())
         highs: dict[Key, list[Fraction]] = {}
+        counts: dict[Key, list[int | None]] = {}
         for cell, share, key in rows:
-            is_part = self.margin <= set(cell.labels) and self._is_finest(cell)
-            if share is not None and is_part and not self._is_printed(key):
+            if not self.margin <= set(cell.labels) or not self._is_finest(cell):
+                continue
+            counts.setdefault(key, []).append(cell.count.high)
+            if share is not None and not self._is_printed(key):
                 highs.setdefault(key, []).append(share.high)
+        for key, some in counts.items():
+            known = [count for count in some if count is not None]
+            if len(known) == many and key in self._known and sum(known) < self._known[key].low:
+                return False  # all parts together are fewer people than the whole
         return all(len(some) < many or sum(some) >= 1 for some in highs.values())
 
     def _is_printed(self, key: Key) -> bool:

@@ -311,6 +311,8 @@ def _result(
         notes=audit.notes,
         layout=tuple(line for layout in work.tables.layouts for line in layout.lines()),
         unaccounted=(*map(_as_key, work.tables.unaccounted), *_undeclared(work, groups)),
+        declared=work.declared.takes_as_given,
+        implied=work.tables.takes_as_given,
         **parts,
     )
 
