@@ -151,12 +151,24 @@ def test_a_declared_direction_that_numbers_contradict_is_refused(tmp_path):
         Publication(order=["t.csv=rising"], below=5, flat=["Area"]).understand([tmp_path / "t.csv"])
 
 
-def test_percentages_of_rounded_numbers_are_a_premise(tmp_path):
-    """Of counts that are multiples of the base, they are percentages too, and tell them."""
-    (tmp_path / "t.csv").write_text(
-        "sex,count,percent\nTotal,12,100.0\nfemale,9,75.0\nmale,3,25.0\n"
-    )
-    read = Publication(rounded="3", below=5, no_marks=True).understand([tmp_path / "t.csv"])
+@pytest.mark.parametrize("is_total_printed", [True, False])
+@pytest.mark.parametrize("seed", range(20))
+def test_percentages_of_rounded_numbers_are_a_premise(tmp_path, seed, is_total_printed):
+    """They do not narrow counts, whether their whole is printed or not."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 20, 4)
+    shown = 5 * ((2 * counts + 5) // 10)
+    whole = 5 * ((2 * counts.sum() + 5) // 10) if is_total_printed else shown.sum()
+    if 0 in (whole, shown.sum()) or len({*shown.tolist()} - {0}) < 2:
+        pytest.skip("nothing is a percentage")
+    rows = [f"{place},{n},{100 * n / whole:.1f}" for place, n in zip(PLACES, shown, strict=False)]
+    rows = [f"Total,{whole},100.0"] * is_total_printed + rows
+    (tmp_path / "t.csv").write_text("\n".join(["Area,Count,Percent", *rows]) + "\n")
+    given = {"rounded": "5", "below": 5, "no_marks": True, "flat": ["Area"]}
+    read = Publication(**given, texts_tell_nothing=True).understand([tmp_path / "t.csv"])
+    limits = audit_tables(*read.sure).cells[is_total_printed:]
+    for cell, count in zip(limits, counts.tolist(), strict=True):
+        assert cell.low <= count <= cell.high
     assert any("of the printed numbers" in premise for premise in read.takes_as_given)
 
 

@@ -118,7 +118,8 @@ def use_percents(
     Raises `InputError` where they are no percentages of the declared margin.
     """
     cells = list(cells)
-    if (rules.base > 1 or rules.key is not None) and _are_of_printed(cells, shares):
+    is_disturbed = rules.base > 1 or rules.key is not None
+    if is_disturbed and _are_of_printed(cells, shares, groups):
         return PercentRead(cells, cells, OF_PRINTED)
     ways = [
         way
@@ -362,6 +363,16 @@ class _PercentWay:
         """Check that no label of the margin has others as its parts."""
         return not any(cell.labels.get(name) in self._groups.get(name, ()) for name in self.margin)
 
+    def sum_printed(self, numbers: Mapping[Key, Fraction | None]) -> dict[Key, Fraction | None]:
+        """Return the sum of printed numbers of each whole; None: one of its parts is hidden."""
+        sums: dict[Key, Fraction | None] = {}
+        for cell, key in zip(self.cells, self.keys, strict=True):
+            if not self.margin <= set(cell.labels) or not self._is_finest(cell):
+                continue
+            number, known = numbers[frozenset(cell.labels.items())], sums.get(key, Fraction(0))
+            sums[key] = None if number is None or known is None else known + number
+        return sums
+
     def shared(self) -> list[Cell]:
         """Return the cells with their shares of a whole that is larger than themselves."""
         return [
@@ -410,14 +421,20 @@ def _is_check(count: int, whole: Meaning) -> bool:
     return 2 * (whole.high - whole.low) < whole.high < LARGEST_COUNT
 
 
-def _are_of_printed(cells: list[Cell], shares: Sequence[tuple[Fraction, Fraction] | None]) -> bool:
+def _are_of_printed(
+    cells: list[Cell],
+    shares: Sequence[tuple[Fraction, Fraction] | None],
+    groups: Mapping[str, Set[str]] | None = None,
+) -> bool:
     """Check whether percentages are of rounded or perturbed numbers: they tell no more than these.
 
-    That holds where each is next to a printed number, and is that number's percentage.
+    That holds where each is next to a printed number, and is that number's percentage. A whole that
+    is not printed is the sum of the numbers of its finest labels.
     """
-    printed = {frozenset(cell.labels.items()): read_number(cell.printed) for cell in cells}
+    numbers = {frozenset(cell.labels.items()): read_number(cell.printed) for cell in cells}
     for margin in _margins(cells):
-        way = _PercentWay(cells, shares, frozenset(margin), 100)
+        way = _PercentWay(cells, shares, frozenset(margin), 100, (), groups)
+        printed = {**way.sum_printed(numbers), **numbers}
         for scale in SCALES[:2]:
             checks = 0
             for cell, share, key in zip(cells, shares, way.keys, strict=True):
