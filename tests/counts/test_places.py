@@ -80,6 +80,18 @@ def test_each_file_has_its_column_of_counts(tmp_path, names, how):
         Publication(count=["a.csv:Sheep"]).understand(files)
 
 
+@pytest.mark.parametrize("header", ["2023", "Men", "0-17", "m"])
+def test_a_single_column_that_is_a_label_is_no_column_of_counts(tmp_path, header):
+    """Of two files with a year each, the same people would be counted twice."""
+    (tmp_path / "t.csv").write_text(f"Area,{header}\nAston,40\nBirch,x\n")
+    if header != "2023":
+        with pytest.raises(InputError, match="--across"):
+            Publication(below=5).understand([tmp_path / "t.csv"])
+        return
+    read = Publication(below=5).understand([tmp_path / "t.csv"])
+    assert all(header in cell.labels.values() for cell in read.cells)
+
+
 @pytest.mark.parametrize("is_wide", [False, True])
 @pytest.mark.parametrize("style", ["12.5", "12.5%", "13", "13%"])
 @pytest.mark.parametrize("header", ["Percent", "Value"])

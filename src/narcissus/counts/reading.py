@@ -323,7 +323,8 @@ def read_table(
         ]
         roles = _roles_of(header, names, variable, magnitude, declared)
         if roles is None and magnitude is None and not any(pairs):
-            roles = _only_counts(header, rows, rules) or _single_numbers(header, rows, rules)
+            roles = _only_counts(header, rows, rules)
+            roles = roles or (None if above else _single_numbers(header, rows, rules))
     if roles is None:
         spanned = dict(zip(header, (pairs[at] for at in places), strict=True)) if pairs else {}
         read = _wide(
@@ -418,9 +419,16 @@ def _only_counts(
 def _single_numbers(
     header: Sequence[str], rows: Sequence[tuple[int, list[str]]], rules: Rules
 ) -> dict[int, str] | None:
-    """Return the last column as that of counts, if no other one holds numbers; it has any name."""
+    """Return the last column as that of counts, if no other one holds numbers; it has any name.
+
+    A name that is a label, such as a year, tells of whom the counts are: the table is wide.
+    """
     last = len(header) - 1
     if last < 1 or is_percent_name(header[last]) or is_code_name(header[last]):
+        return None
+    name = header[last]
+    is_label = _YEARS.fullmatch(name) or _SEXES.fullmatch(name) or read_range(name)
+    if is_label or any("\\" in text for text in header):
         return None
     others = [cells[at] for _, cells in rows for at in range(last)]
     texts = [cells[last] for _, cells in rows]
