@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from narcissus.counts import Publication, audit_tables
+from narcissus.errors import InputError
 
 ROWS, COLUMNS = ("North", "South"), ("ill", "well")
 
@@ -60,9 +61,10 @@ def test_a_declared_mark_tells_of_numbers_whether_it_occurs_or_not(tmp_path, bas
     given = {"below": {"below": base}, "mark": {"mark": [f"c=below:{base}"]}}[option]
     rows = f"Alba,{base},{4 * base}\nBerta,{6 * base},{7 * base}\n"
     found = []
+    note = f"Counts below {base} are shown as x.\n\n" * (option == "below")
     for name, more in (("none", ""), ("one", f"Cora,{'x' if option == 'below' else 'c'},{base}\n")):
         path = tmp_path / f"{name}.csv"
-        path.write_text(f"area,F,M\n{rows}{more}")
+        path.write_text(f"{note}area,F,M\n{rows}{more}")
         declared = Publication(texts_tell_nothing=True, rounded=str(base), flat=["area"], **given)
         read = declared.understand([path])
         found.append({(c.labels["area"], c.labels["sex"]): c.count for c in read.cells})
@@ -81,6 +83,40 @@ def test_a_declared_mark_tells_of_numbers_whether_it_occurs_or_not(tmp_path, bas
 def test_a_note_of_the_declared_rule_is_understood_where_no_mark_occurs(tmp_path, note):
     path = tmp_path / "t.csv"
     path.write_text(f"{note}\n\narea,F,M,Total\nAlba,15,3,18\nBerta,30,36,66\nTotal,45,39,84\n")
-    assert not Publication(below=3, rounded="3").understand([path]).unaccounted
+    said = Publication(below=3, rounded="3").understand([path]).unaccounted
+    marks = {one.subject for one in said} - {"rounded numbers without a mark"}
+    assert not marks
+    assert bool(said) == ("below" not in note and "fewer" not in note)
     if "rounded" in note:
         assert Publication(below=3).understand([path]).unaccounted
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("random", [False, True])
+def test_rounded_numbers_without_marks_keep_their_people(seed, random, tmp_path):
+    """A publisher who rounds all counts marks none: `--below` says how few are a small group."""
+    rng = np.random.default_rng(seed)
+    below, base = int(rng.integers(2, 7)), int(rng.choice([3, 5, 10]))
+    counts = sums(rng.multinomial(int(rng.integers(1, 30)), rng.dirichlet(np.full(4, 0.7))))
+    up = rng.random(9) * base < counts % base if random else 2 * (counts % base) >= base
+    shown = counts // base * base + base * up
+    labels = [(row, column) for row in (*ROWS, "*") for column in (*COLUMNS, "*")]
+    lines = [f"{row},{column},{n}" for (row, column), n in zip(labels, shown, strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join(["area,state,count", *lines]) + "\n")
+    given = {"below": below, "rounded": f"{'random:' * random}{base}", "texts_tell_nothing": True}
+    for more in ({}, {"no_marks": True}):
+        read = Publication(**given, **more).understand([tmp_path / "t.csv"])
+        cells = audit_tables(*read.sure).cells
+        for cell, count in zip(cells, counts.tolist(), strict=True):
+            assert cell.low <= count <= cell.high
+        if more:
+            assert not any("mark" in one.subject for one in read.unaccounted)
+
+
+def test_marks_that_occur_are_not_declared_away(tmp_path):
+    (tmp_path / "t.csv").write_text("area,F,M\nAlba,x,10\nBerta,20,30\n")
+    with pytest.raises(InputError, match="a count has a mark"):
+        Publication(below=5, rounded="5", no_marks=True).understand([tmp_path / "t.csv"])
+    (tmp_path / "t.csv").write_text("area,F,M\nAlba,5,10\nBerta,20,30\n")
+    with pytest.raises(InputError, match="a count has a mark"):
+        Publication(below=5, mark=["x=any"], no_marks=True).understand([tmp_path / "t.csv"])

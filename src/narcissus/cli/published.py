@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -31,7 +32,7 @@ from narcissus.cli.progress import progress
 from narcissus.cli.rooms import counts, studies
 from narcissus.errors import InputError
 from narcissus.observer import Observer
-from narcissus.results import Grade
+from narcissus.results import Grade, Status
 from narcissus.rows import Unaccounted
 
 SHOWN = 40
@@ -46,6 +47,7 @@ FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 class TablesOptions:
     below: Annotated[int | None, Opt(COUNT)] = None
     no_zeros: bool = False
+    no_marks: bool = False
     mark: tuple[str, ...] = ()
     rounded: Annotated[str | None, Opt(name="--round")] = None
     cell_key: Existing = None
@@ -57,7 +59,7 @@ class TablesOptions:
     variable: str | None = None
     decimals: Annotated[int | None, Opt(click.IntRange(0, 12))] = None
     magnitude: str | None = None
-    count: str | None = None
+    count: tuple[str, ...] = ()
     dimension: tuple[str, ...] = ()
     percent: tuple[str, ...] = ()
     group: tuple[str, ...] = ()
@@ -97,6 +99,20 @@ class TablesOptions:
             name = visible(self.contributions.name)
             premises += (f"{name} holds all contributions", f"{by} {who}")
         return premises
+
+    def command(self, files: Sequence[Path]) -> str:
+        """Return the command line of files and options, as it can be pasted."""
+        words = ["narcissus", "tables", *map(str, files)]
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in ("run", "rounded") or value in (None, (), False, field.default):
+                continue
+            option = f"--{field.name.replace('_', '-')}"
+            each = value if isinstance(value, tuple) else (value,)
+            for text in each:
+                words += [option] if text is True else [option, f"{text}"]
+        words += [] if self.rounded is None else ["--round", self.rounded]
+        return shlex.join(words)
 
     def study(self, files: Sequence[Path]) -> studies.Study:
         """Return the study of whose secret the tables tell."""
@@ -171,6 +187,7 @@ class _Audited:
     width: float | None
     asked: int | None  # --width
     given: Sequence[str]  # what is declared of the data
+    command: str  # as it was typed, but for options that say how it is shown
 
     @property
     def premises(self) -> tuple[str, ...]:
@@ -233,10 +250,13 @@ class _Audited:
         yield from _sensitive(self.sensitive, bool(left))
         is_open = bool(left) and not self.is_exceeded
         yield from _verdict(self.width, self.narrow, self.audit, self.size, left if is_open else ())
-        if self.given and not self.is_exceeded:
-            yield f"This holds if, as you declare, {'; '.join(self.given)}."
-        if self.read.takes_as_given and not self.is_exceeded:
-            yield f"This holds if {'; '.join(self.read.takes_as_given)}."
+        if is_open and (options := first_options(left)):
+            yield f"If the first declaration of each is true, write: {self.command} {options}"
+        from narcissus.report.first_screen import holds_if
+
+        status: Status = "exceeded" if self.is_exceeded else "met"
+        premises = (((*self.given,), ()), ((), self.read.takes_as_given))
+        yield from filter(None, (holds_if(status, *clauses) for clauses in premises))
 
 
 def _audited(
@@ -286,8 +306,27 @@ def _audited(
         known = counts.small_groups(audit, structure, rule, printed=are_printed)
     size = _Size(rule, known, is_asked, below is not None)
     return _Audited(
-        read, audit, narrowed, sensitive, size, width, of.width, of.declared(publication)
+        read,
+        audit,
+        narrowed,
+        sensitive,
+        size,
+        width,
+        of.width,
+        of.declared(publication),
+        of.command(files),
     )
+
+
+def first_options(questions: Sequence[Unaccounted]) -> str:
+    """Return the first options that answer each question; empty: one asks for something else."""
+    options: list[str] = []
+    for question in questions:
+        match = re.match(r"`(--[^`]+)`", question.declaration)
+        if match is None:
+            return ""
+        options.append(match[1])
+    return " ".join(dict.fromkeys(options))
 
 
 def _file_of(cell: counts.Cell) -> str:

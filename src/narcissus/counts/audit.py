@@ -244,6 +244,7 @@ def audit_tables(
             search = search_people(cells, dimensions, declarations, limit=limit, deadline=deadline)
     except InfeasibleError:
         raise contradiction(cells, dimensions, declarations) from None
+    observer.start("Groups, people and data sets", 0)
     notes = [
         *_notes(solved.system, search, cells, declarations.others),
         *_overlaps(cells, declarations),
@@ -444,6 +445,7 @@ class _Solved:
         *,
         people: bool = True,
     ) -> None:
+        observer.start("Preparing sums of cells", 0)
         self.system, self.cells, self.gaps = system, cells, gaps_of(cells)
         unknowns = len(system.sizes)
         self.part = self.gaps.trimmed(_whole(system), deadline)
@@ -491,7 +493,9 @@ class _Solved:
             local = columns[:, unknowns].tocsr()
             mine = np.flatnonzero(np.diff(local.indptr))
             work.append((rows, unknowns, local[mine], mine))
-        observer.start("Limits of cells", sum(2 * len(block[3]) for block in work))
+        observer.start(
+            f"Limits of cells{_at_most(deadline)}", sum(2 * len(block[3]) for block in work)
+        )
         for rows, unknowns, sums, mine in work:
             solver = self._solver(rows, unknowns, sums, mine[mine < published], deadline)
             known = self._points.setdefault(int(unknowns[0]), [])
@@ -682,6 +686,14 @@ class _Solved:
             int(known[is_known].sum()),
             bool(self.system.exact and not is_open and not self.is_keyed),
         )
+
+
+def _at_most(deadline: float) -> str:
+    """Say how long a stage may last; empty: nothing limits it."""
+    seconds = deadline - monotonic()
+    if seconds == np.inf:
+        return ""
+    return f" (at most {max(0, seconds):,.0f} seconds; --seconds sets how long)"
 
 
 def _by_search(

@@ -39,6 +39,11 @@ Role = Literal[
     "counts beside totals",
     "not understood",
 ]
+_SINGLE = re.compile(
+    r"column (?P<name>`[^\n]*`) of (?P<file>[^\n]*)\n`(?P<option>--irrelevant [^`]*)`"
+    r"(?P<rest>, or `--texts-tell-nothing` [^`]*)?"
+)
+"""Subject and declaration of a question that one option settles."""
 Row = tuple[int, Sequence[str]]
 """A row of a file: its line, and its cells."""
 MARGIN = "*"
@@ -132,7 +137,7 @@ class DeclaredColumns:
     irrelevant: tell nothing of the counts; they are not read.
     """
 
-    count: str | None = None
+    count: tuple[str, ...] = ()
     dimension: tuple[str, ...] = ()
     percent: tuple[str, ...] = ()
     margins: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, "tuple[str, ...]"])
@@ -148,7 +153,7 @@ class DeclaredColumns:
         files: names of all files.
         names: of this file, alone and with its sheet.
         """
-        each = (self.dimension, self.percent, self.group, self.code, self.irrelevant)
+        each = (self.count, self.dimension, self.percent, self.group, self.code, self.irrelevant)
         split = [split_file(text, files) for texts in each for text in texts]
         special = {column.casefold() for file, column in split if file in names}
 
@@ -160,7 +165,7 @@ class DeclaredColumns:
             return tuple(split_file(text, files)[1] for text in texts if is_own(text))
 
         return DeclaredColumns(
-            count=next(iter(own((self.count,) if self.count else ())), None),
+            count=own(self.count),
             dimension=own(self.dimension),
             percent=own(self.percent),
             margins={
@@ -233,7 +238,7 @@ def require_declared(
     files: names of all files.
     """
     options = {
-        "count": (declared.count,) if declared.count else (),
+        "count": declared.count,
         "dimension": declared.dimension,
         "percent": declared.percent,
         "group": declared.group,
@@ -276,6 +281,28 @@ def ask_for_column(file: str, name: str, reason: str, *ways: str) -> Unaccounted
         subject=f"column `{visible(name)}` of {visible(file)}",
         reason=reason,
         declaration=visible(" or ".join(options)),
+    )
+
+
+def join_columns(questions: Iterable[Unaccounted]) -> list[Unaccounted]:
+    """Return questions, each once; columns of a file that one option settles are one question."""
+    joined: dict[object, list[Unaccounted]] = {}
+    for question in dict.fromkeys(questions):
+        match = _SINGLE.fullmatch(f"{question.subject}\n{question.declaration}")
+        joined.setdefault(question if match is None else match["file"], []).append(question)
+    return [some[0] if len(some) == 1 else _join(some) for some in joined.values()]
+
+
+def _join(questions: Sequence[Unaccounted]) -> Unaccounted:
+    """Return one question of several columns of a file."""
+    texts = (f"{q.subject}\n{q.declaration}" for q in questions)
+    matches = [match for text in texts if (match := _SINGLE.fullmatch(text))]
+    options = dict.fromkeys(match["option"] for match in matches)
+    return Unaccounted(
+        subject=f"columns {', '.join(match['name'] for match in matches)} of {matches[0]['file']}",
+        reason=" ".join(dict.fromkeys(question.reason for question in questions)),
+        declaration=f"`{' '.join(options)}`"
+        + next((match["rest"] for match in matches if match["rest"]), ""),
     )
 
 
@@ -476,7 +503,7 @@ def ask_for_numbers(file: str, name: str) -> Unaccounted:
     return ask_for_column(
         file,
         name,
-        "Its numbers may tell of hidden counts, and no sum of counts explains them.",
+        "The numbers may tell of hidden counts, and no sum of counts explains them.",
         "irrelevant",
     )
 

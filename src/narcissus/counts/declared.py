@@ -28,7 +28,8 @@ from narcissus.errors import InputError, TooLargeError
 from narcissus.tables.formats import is_sheet
 
 _MOST_DECIMALS = 12
-AS_PRINTED = frozenset({"below", "no_zeros", "mark", "rounded", "cell_key", "decimals"})
+_ORDERS = "FILE=count or FILE=other, or FILE=falling or FILE=rising for a direction of counts"
+AS_PRINTED = frozenset({"below", "no_zeros", "no_marks", "mark", "rounded", "cell_key", "decimals"})
 """Options that are rules of printing: every audit notes that tables are printed by them."""
 
 
@@ -41,6 +42,7 @@ class Publication:
 
     below: Annotated[int, Field(le=MOST_COUNT)] | None = None
     no_zeros: bool = False
+    no_marks: bool = False
     mark: Sequence[str] = ()
     rounded: str | None = None
     cell_key: Path | str | None = None
@@ -52,7 +54,7 @@ class Publication:
     variable: str | None = None
     decimals: Annotated[int, Field(ge=0, le=_MOST_DECIMALS)] | None = None
     magnitude: str | None = None
-    count: str | None = None
+    count: str | Sequence[str] | None = None
     dimension: Sequence[str] = ()
     percent: Sequence[str] = ()
     group: Sequence[str] = ()
@@ -85,6 +87,7 @@ class Publication:
         return Rules(
             below=self.below,
             no_zeros=self.no_zeros,
+            no_marks=self.no_marks,
             marks=dict(map(_mark, self.mark)),
             base=int(base or 1) if unit is None else int(base / unit),
             random=is_random,
@@ -146,7 +149,7 @@ class Publication:
         across = dict(_pair(text, "--across", "FILE=DIMENSION") for text in self.across)
         margins = dict(map(_margin, self.percent))
         declared = DeclaredColumns(
-            count=self.count,
+            count=self._counts,
             dimension=tuple(self.dimension),
             percent=tuple(margins),
             margins={name: some for name, some in margins.items() if some},
@@ -163,6 +166,7 @@ class Publication:
             for path, sheets in sheets_of.items()
             for name in (path.name, *(f"{path.name}#{sheet}" for sheet in sheets))
         }
+        is_alone = sum(map(len, sheets_of.values())) == 1
         own: dict[str, DeclaredColumns] = {}
         read = set[str]()
         for path in paths:
@@ -181,6 +185,7 @@ class Publication:
                     declared=own[name],
                     sheet=sheet,
                     sheets=sheets,
+                    is_alone=is_alone,
                 )
             if sum(len(table.cells) for table in tables.values()) > MOST_CELLS:
                 raise TooLargeError(f"the tables have more than {MOST_CELLS:,} cells together")
@@ -211,10 +216,15 @@ class Publication:
                 ),
                 alone=tuple(text.strip() for text in self.apart if "=" not in text),
             ),
-            self.count,
+            {name: (*columns.count, *columns.dimension) for name, columns in own.items()},
             dict(map(_order, self.order)),
             texts_tell_nothing=self.texts_tell_nothing,
         )
+
+    @property
+    def _counts(self) -> tuple[str, ...]:
+        """Columns of counts, of which a study file may name one alone."""
+        return (self.count,) if isinstance(self.count, str) else tuple(self.count or ())
 
     def _sheets_of(self, path: Path) -> list[str]:
         """Return the sheets of a file that are read; of a text, one without a name."""
@@ -276,9 +286,9 @@ def _pair(text: str, option: str, form: str) -> tuple[str, str]:
 
 def _order(text: str) -> tuple[str, str]:
     """Read a file, and whether its labels stand in the order of their counts or in another one."""
-    file, order = _pair(text, "--order", "FILE=count or FILE=other")
+    file, order = _pair(text, "--order", _ORDERS)
     if order not in ORDERS:
-        raise InputError(f"`--order` is FILE=count or FILE=other, got {text!r}")
+        raise InputError(f"`--order` is {_ORDERS}, got {text!r}")
     return file, order
 
 
@@ -390,8 +400,9 @@ def _premise_of_apart(text: str) -> str:
 
 def _premise_of_order(text: str) -> str:
     file, order = _order(text)
-    if order == "count":
-        return f"labels of {visible(file)} stand in the order of their counts"
+    if order != "other":
+        direction = f", {order}" * (order != "count")
+        return f"labels of {visible(file)} stand in the order of their counts{direction}"
     return f"the order of labels in {visible(file)} tells nothing of counts"
 
 

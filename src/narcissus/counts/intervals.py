@@ -29,6 +29,8 @@ NODES = 400
 """Most nodes of branch and bound for one limit."""
 KEPT = 200
 """Most points of a part that are kept, of those that were met."""
+SHOWN_EACH = 20
+"""Sums after which progress is told."""
 _SCALES = (1, 60, 2520, 2**20, 2**32)
 _SAFE = float(2**61)
 _NONE = BIG // 2
@@ -403,12 +405,21 @@ class Solver:
         """Find the limits of all sums; of those in ``only_low`` the lower one."""
         wanted_high = np.ones(self.sums.shape[0], bool)
         wanted_high[list(only_low)] = False
+        many, done = 2 * self.sums.shape[0], 0
+
+        def tell() -> None:
+            nonlocal done
+            left = sum(int(self._is_open(sign, wanted_high).sum()) for sign in (1, -1))
+            observer.advance(max(0, many - left - done))
+            done = max(done, many - left)
+
         for sign in (1, -1):
-            self._together(sign, wanted_high)
+            self._together(sign, wanted_high, tell)
         limits = self.found
         for sign in (1, -1):
             for at in range(self.sums.shape[0]):
-                observer.advance()
+                if at % SHOWN_EACH == 0:
+                    tell()
                 if monotonic() > self.deadline or not self._is_open(sign, wanted_high)[at]:
                     continue
                 cost = sign * self.sums[[at]].toarray().ravel()
@@ -417,6 +428,7 @@ class Solver:
                     limits.high[at] = min(limits.high[at], limit)
                 else:
                     limits.low[at] = max(limits.low[at], -limit)
+        observer.advance(many - done)
         return limits
 
     def spread(self, width: int, nodes: int = 12) -> Any:
@@ -444,7 +456,7 @@ class Solver:
             return wanted_high & (limits.reached_high < limits.high)
         return limits.reached_low > limits.low
 
-    def _together(self, sign: int, wanted_high: Any) -> None:
+    def _together(self, sign: int, wanted_high: Any, tell: Callable[[], None]) -> None:
         """Look for points that reach many limits at once, while that settles some."""
         while monotonic() < self.deadline:
             before = self._is_open(sign, wanted_high)
@@ -454,6 +466,7 @@ class Solver:
             if (cost > 0).any() and (self.part.most[cost > 0] > _NONE).any():
                 cost = np.where(self.part.most > _NONE, 0, cost)
             self.best(cost.astype(np.int64), nodes=40)
+            tell()
             after = self._is_open(sign, wanted_high)
             if before.sum() - after.sum() < max(2, 0.02 * before.sum()):
                 return

@@ -169,6 +169,7 @@ class Rules:
     -------
     below: a cell with a mark of suppression holds fewer than so many people; None says nothing.
     no_zeros: zeros are printed, so a suppressed cell is not empty.
+    no_marks: no count is marked; small counts are printed as others are.
     marks: further marks, as they are printed, each with the number that its cells are below, or
         None.
     base: published counts are rounded to multiples of it; of totals in units, 0 for none.
@@ -183,6 +184,7 @@ class Rules:
 
     below: int | None = None
     no_zeros: bool = False
+    no_marks: bool = False
     marks: Mapping[str, int | None] = field(default_factory=dict[str, "int | None"])
     base: int = 1
     random: bool = False

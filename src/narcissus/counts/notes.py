@@ -401,6 +401,11 @@ def _threshold(note: str) -> int | None:
     return _as_number(text) + (match["below"] is None)
 
 
+def tells_threshold(note: str, below: int | None) -> bool:
+    """Return whether a note names the threshold that is declared."""
+    return below is not None and _threshold(note) == below
+
+
 def _other_rules(note: str, marks: set[str], rules: Rules) -> Iterator[tuple[str, str]]:
     """Yield what a note says of the rule that is not declared, and the option that declares it."""
     yield from _rounding(note, rules)

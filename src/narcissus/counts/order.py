@@ -21,7 +21,8 @@ from narcissus.rows import Unaccounted
 
 RARE = 1 / 360
 """Chance of an order that is no coincidence: that of six numbers, up or down."""
-ORDERS = ("count", "other")
+ORDERS = ("count", "falling", "rising", "other")
+"""Of counts, in the direction that printed numbers show or in a declared one; or another order."""
 Place = tuple[str, int, str]
 _Family = list[list[Cell]]
 _PRINTED = ("exact", "derived", "rounded", "perturbed")
@@ -38,7 +39,7 @@ def ask_for_order(
     ----------
     cells: of all tables, without totals, in the order of their files.
     parents: of a dimension, the group that each label is a part of.
-    declared: of a file, whether its order is that of counts or another one.
+    declared: of a file, one of `ORDERS`.
     """
     for file, some in _by_file(cells).items():
         if file not in declared and next(_families_by_count(some, parents), None):
@@ -82,10 +83,10 @@ def find_order(
     """
     pairs: dict[tuple[Place, Place], None] = {}
     by_file = _by_file(cells)
-    for file in (file for file, order in declared.items() if order == "count"):
-        some = by_file.get(file, [])
-        for family in _families_declared(file, some, parents):
-            downs = _directions(family)
+    for file, order in ((file, order) for file, order in declared.items() if order != "other"):
+        some, many = by_file.get(file, []), len(pairs)
+        for family in _families_declared(file, order, some, parents):
+            downs = _directions(family, order)
             for sequence in family:
                 shown = [at for at, cell in enumerate(sequence) if cell.count.kind in _PRINTED]
                 # equal numbers are in order up and down, which limits what stands between them
@@ -94,7 +95,21 @@ def find_order(
                 for (one, other), is_down in product(pairwise(part), downs):
                     first, second = (one, other) if is_down else (other, one)
                     pairs[place_of(first), place_of(second)] = None
+        if len(pairs) == many:
+            raise InputError(_no_effect(file, order))
     return tuple(pairs)
+
+
+def _no_effect(file: str, order: str) -> str:
+    """Word that a declared order limits no cell."""
+    declared = f"`--order {visible(file)}={order}` is declared, and limits no cell"
+    if order != "count":
+        return f"{declared}: no two cells stand in one sequence; leave it out"
+    return (
+        f"{declared}: too few different numbers are printed to show whether counts fall or rise. "
+        f"Declare it: {visible(option_of('order', f'{file}=falling'))} or "
+        f"{visible(option_of('order', f'{file}=rising'))}"
+    )
 
 
 def place_of(cell: Cell) -> Place:
@@ -119,24 +134,26 @@ def _families_by_count(
 
 
 def _families_declared(
-    file: str, cells: Sequence[Cell], parents: Mapping[str, Mapping[str, str]]
+    file: str, order: str, cells: Sequence[Cell], parents: Mapping[str, Mapping[str, str]]
 ) -> list[_Family]:
     """Return sequences that a declared order limits: all of one kind agree with it.
 
-    Single ones of a kind that is not in order are limited where that is no coincidence. Two labels
-    are in order always, and labels by name or range have an order already: these are limited if no
-    others are.
+    Single ones of a kind that is not in order are limited where that is no coincidence. Without a
+    declared direction, two labels are in order always. Labels by name or range have an order
+    already: these are limited if no others are.
     """
     all_of_kind = [family for family, is_all in _families(cells, parents) if is_all]
     several = [family for family in all_of_kind if max(map(len, family)) > 1]
-    agreeing = [family for family in several if _directions(family)]
-    rare = list(_families_by_count(cells, parents))
+    agreeing = [family for family in several if _directions(family, order)]
+    rare = [f for f in _families_by_count(cells, parents) if _directions(f, order)]
     if not agreeing and not rare:
         raise InputError(
-            f"`--order {visible(file)}=count` is declared, and its printed numbers are in no "
-            "order: leave it out"
+            f"`--order {visible(file)}={order}` is declared, and its printed numbers are in no "
+            "order, or in the other one: leave it out"
         )
-    chosen = rare + [family for family in agreeing if _hides(family) and max(map(len, family)) > 2]
+    fewest = 3 if order == "count" else 2
+    longer = [family for family in agreeing if max(map(len, family)) >= fewest]
+    chosen = rare + [family for family in longer if _hides(family)]
     return [family for family in chosen if not all(map(_is_explained, family))] or chosen
 
 
@@ -154,9 +171,10 @@ def _count_printed(sequence: Sequence[Cell]) -> int:
     return sum(cell.count.kind in _PRINTED for cell in sequence)
 
 
-def _directions(family: _Family) -> list[bool]:
-    """Return in which directions all printed numbers are in order: down, up, or both."""
-    return [down for down in (True, False) if _is_sorted(family, down=down)]
+def _directions(family: _Family, order: str = "count") -> list[bool]:
+    """Return in which directions all printed numbers are in a declared order: down, up, or both."""
+    declared = {"falling": (True,), "rising": (False,)}.get(order, (True, False))
+    return [down for down in declared if _is_sorted(family, down=down)]
 
 
 def _families(

@@ -17,6 +17,8 @@ from narcissus.counts.marks import LARGEST_COUNT, Meaning, Rules, decimals, read
 from narcissus.counts.reading import Cell, CellShare
 from narcissus.errors import InputError
 
+OF_PRINTED = "of the printed numbers"
+"""What percentages of rounded or perturbed numbers are of, in words."""
 DERIVED = "derived"
 """Kind of a number that is not printed, and follows from percentages."""
 SCALES = (100, 1, 1000, 10_000, 100_000, 1_000_000)
@@ -116,8 +118,9 @@ def use_percents(
     Raises `InputError` where they are no percentages of the declared margin.
     """
     cells = list(cells)
-    if (rules.base > 1 or rules.key is not None) and _are_of_printed(cells, shares):
-        return PercentRead(cells, cells, "of the printed numbers")
+    is_disturbed = rules.base > 1 or rules.key is not None
+    if is_disturbed and _are_of_printed(cells, shares, groups):
+        return PercentRead(cells, cells, OF_PRINTED)
     ways = [
         way
         for some in _margins(cells)
@@ -340,10 +343,17 @@ class _PercentWay:
         shown = {name: {cell.labels.get(name) for cell in finest} for name in self.margin}
         many = prod(len(labels - {None}) for labels in shown.values())
         highs: dict[Key, list[Fraction]] = {}
+        counts: dict[Key, list[int | None]] = {}
         for cell, share, key in rows:
-            is_part = self.margin <= set(cell.labels) and self._is_finest(cell)
-            if share is not None and is_part and not self._is_printed(key):
+            if not self.margin <= set(cell.labels) or not self._is_finest(cell):
+                continue
+            counts.setdefault(key, []).append(cell.count.high)
+            if share is not None and not self._is_printed(key):
                 highs.setdefault(key, []).append(share.high)
+        for key, some in counts.items():
+            known = [count for count in some if count is not None]
+            if len(known) == many and key in self._known and sum(known) < self._known[key].low:
+                return False  # all parts together are fewer people than the whole
         return all(len(some) < many or sum(some) >= 1 for some in highs.values())
 
     def _is_printed(self, key: Key) -> bool:
@@ -352,6 +362,16 @@ class _PercentWay:
     def _is_finest(self, cell: Cell) -> bool:
         """Check that no label of the margin has others as its parts."""
         return not any(cell.labels.get(name) in self._groups.get(name, ()) for name in self.margin)
+
+    def sum_printed(self, numbers: Mapping[Key, Fraction | None]) -> dict[Key, Fraction | None]:
+        """Return the sum of printed numbers of each whole; None: one of its parts is hidden."""
+        sums: dict[Key, Fraction | None] = {}
+        for cell, key in zip(self.cells, self.keys, strict=True):
+            if not self.margin <= set(cell.labels) or not self._is_finest(cell):
+                continue
+            number, known = numbers[frozenset(cell.labels.items())], sums.get(key, Fraction(0))
+            sums[key] = None if number is None or known is None else known + number
+        return sums
 
     def shared(self) -> list[Cell]:
         """Return the cells with their shares of a whole that is larger than themselves."""
@@ -401,14 +421,20 @@ def _is_check(count: int, whole: Meaning) -> bool:
     return 2 * (whole.high - whole.low) < whole.high < LARGEST_COUNT
 
 
-def _are_of_printed(cells: list[Cell], shares: Sequence[tuple[Fraction, Fraction] | None]) -> bool:
+def _are_of_printed(
+    cells: list[Cell],
+    shares: Sequence[tuple[Fraction, Fraction] | None],
+    groups: Mapping[str, Set[str]] | None = None,
+) -> bool:
     """Check whether percentages are of rounded or perturbed numbers: they tell no more than these.
 
-    That holds where each is next to a printed number, and is that number's percentage.
+    That holds where each is next to a printed number, and is that number's percentage. A whole that
+    is not printed is the sum of the numbers of its finest labels.
     """
-    printed = {frozenset(cell.labels.items()): read_number(cell.printed) for cell in cells}
+    numbers = {frozenset(cell.labels.items()): read_number(cell.printed) for cell in cells}
     for margin in _margins(cells):
-        way = _PercentWay(cells, shares, frozenset(margin), 100)
+        way = _PercentWay(cells, shares, frozenset(margin), 100, (), groups)
+        printed = {**way.sum_printed(numbers), **numbers}
         for scale in SCALES[:2]:
             checks = 0
             for cell, share, key in zip(cells, shares, way.keys, strict=True):

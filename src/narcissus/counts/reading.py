@@ -27,6 +27,7 @@ from narcissus.counts.columns import (
     ColumnUse,
     DeclaredColumns,
     ReadColumns,
+    ask_for_column,
     find_declared,
     is_code_name,
     is_percent_name,
@@ -54,6 +55,9 @@ _COUNTED = re.compile(
     re.I,
 )
 """Names of a column of counts where no other column holds numbers."""
+COLUMNS = "columns"
+"""Names the dimension of a wide table's columns, where nothing else does."""
+_NO_COUNTS = "Numbers with decimals, or below 0, are no counts, and may tell of hidden ones."
 _SEXES = re.compile(
     r"[fmwhv]|females?|males?|m[ae]n|wom[ae]n|girls?|boys?|frauen|m\u00e4nner|weiblich|m\u00e4nnlich"
     r"|divers|hommes?|femmes?|hombres?|mujeres?|varones|uomini|donne|maschi|femmine|mannen|vrouwen"
@@ -267,6 +271,7 @@ def read_table(
     declared: DeclaredColumns | None = None,
     sheet: str = "",
     sheets: Sequence[str] = (),
+    is_alone: bool = False,
 ) -> TableRead:
     """Read the cells of a published table from a CSV or Excel file.
 
@@ -281,6 +286,8 @@ def read_table(
     sheet: of an Excel file, the one that is read.
     sheets: of the same file, those that are read as tables; of several, each is named with its
         sheet.
+    is_alone: no other table is read with it, so that the dimension of a wide table's columns needs
+        no name.
 
     Raises `InputError` with file, line and column.
     """
@@ -317,6 +324,7 @@ def read_table(
         roles = _roles_of(header, names, variable, magnitude, declared)
         if roles is None and magnitude is None and not any(pairs):
             roles = _only_counts(header, rows, rules)
+            roles = roles or (None if above else _single_numbers(header, rows, rules))
     if roles is None:
         spanned = dict(zip(header, (pairs[at] for at in places), strict=True)) if pairs else {}
         read = _wide(
@@ -329,6 +337,7 @@ def read_table(
             declared,
             spanned,
             " ".join([name, *(note for _, note in notes)]),
+            is_alone=is_alone,
         )
     else:
         of = "" if variable is None else variable.name
@@ -384,7 +393,7 @@ def _roles_of(
     """Return which columns hold counts, totals and statistics; None: the table is wide."""
     if magnitude is not None:
         return _totals(header, magnitude)
-    counts = find_declared(header, () if declared.count is None else (declared.count,))
+    counts = find_declared(header, declared.count)
     if counts:
         names = [
             "count" if at in counts else "" if _AGAIN.sub("", text.casefold()) in COUNTS else text
@@ -405,6 +414,29 @@ def _only_counts(
     ]
     may_be_wide = any(all(rules.is_value(cells[at]) for _, cells in rows) for at in others)
     return None if len(found) != 1 or may_be_wide else {found[0]: "count"}
+
+
+def _single_numbers(
+    header: Sequence[str], rows: Sequence[tuple[int, list[str]]], rules: Rules
+) -> dict[int, str] | None:
+    """Return the last column as that of counts, if no other one holds numbers; it has any name.
+
+    A name that is a label, such as a year, tells of whom the counts are: the table is wide.
+    """
+    last = len(header) - 1
+    if last < 1 or is_percent_name(header[last]) or is_code_name(header[last]):
+        return None
+    name = header[last]
+    is_label = _YEARS.fullmatch(name) or _SEXES.fullmatch(name) or read_range(name)
+    if is_label or any("\\" in text for text in header):
+        return None
+    others = [cells[at] for _, cells in rows for at in range(last)]
+    texts = [cells[last] for _, cells in rows]
+    is_single = not any(read_number(text) is not None for text in others)
+    are_counts = all(map(rules.is_value, texts)) and not rules.is_total(header[last])
+    has_number = any(read_number(text) is not None for text in texts)
+    are_counts = are_counts and has_number and not _holds_no_counts(rows, last, rules)
+    return {last: "count"} if is_single and are_counts else None
 
 
 def read_rows(
@@ -680,6 +712,15 @@ def _statistics(
     return statistics
 
 
+def _without_counts(name: str, numbers: str) -> InputError:
+    """Return the error of a table of percentages, or of other numbers that are no counts."""
+    return InputError(
+        f"{name} has {numbers} alone, and no counts: they tell of people only beside the number "
+        "that they are of. Bring the counts of the same rows, with percentages beside them, into "
+        "columns such as `percent`; where counts are hidden, write their mark"
+    )
+
+
 def _value_columns(
     name: str,
     header: Sequence[str],
@@ -706,6 +747,8 @@ def _value_columns(
     first = last
     while first > 1 and holds_values(first - 1) and not is_code_name(header[first - 1]):
         first -= 1
+    if first == last and any(cells[-1].endswith("%") for _, cells in rows):
+        raise _without_counts(name, "percentages")
     if first == last:
         raise InputError(
             f"{name} has neither a column `{content}` nor, as its last column, one of numbers "
@@ -748,6 +791,7 @@ def _dimensions_across(
     across: str | None,
     content: str,
     beside: str,
+    is_alone: bool,
 ) -> tuple[list[str], list[str], str | None, str, list[str]]:
     """Return names of row labels, and dimensions of columns with their labels: one, or two.
 
@@ -758,6 +802,9 @@ def _dimensions_across(
     spans = _spans(name, pairs, rules, across, beside)
     if spans is not None:
         return rowwise, spans[1], spans[0], spans[2], spans[3]
+    is_long = len(labels) == 1 or _are_statistics(labels)
+    if across is None and is_alone and not pairs and not is_long and not _names(rowwise, labels):
+        across = COLUMNS if COLUMNS not in {text.casefold() for text in rowwise} else None
     found = _across(name, rowwise, labels, rules, across, content)
     return *found, "", [""] * len(labels)
 
@@ -766,12 +813,30 @@ def _name_across(
     rowwise: Sequence[str], labels: Sequence[str], rules: Rules, beside: str
 ) -> str | None:
     """Return the dimension of columns that anybody knows, where the header does not name it."""
-    firsts = {label.partition(" ")[0] for label in labels}
-    is_named = any("\\" in one for one in rowwise) or (
-        len(firsts) == 1 and all(" " in label for label in labels)
-    )
-    name = "" if is_named else _name_labels(labels, rules, beside)
+    name = "" if _names(rowwise, labels) else _name_labels(labels, rules, beside)
     return name if name and name not in {one.casefold() for one in rowwise} else None
+
+
+def _names(rowwise: Sequence[str], labels: Sequence[str]) -> bool:
+    """Return whether the header names the dimension of columns: in the corner, or in each label."""
+    firsts = {label.partition(" ")[0] for label in labels}
+    is_in_each = len(firsts) == 1 and all(" " in label for label in labels)
+    return is_in_each or any("\\" in text for text in rowwise)
+
+
+def _are_statistics(labels: Sequence[str]) -> bool:
+    """Return whether a column is named as a statistic, so that the table may be a long one."""
+    return any(label.casefold() in {"mean", "average", "median"} for label in labels)
+
+
+def _holds_no_counts(rows: Sequence[tuple[int, list[str]]], at: int, rules: Rules) -> bool:
+    """Return whether most numbers of a column are no counts: they have decimals or are negative."""
+    if rules.unit is not None:
+        return False
+    texts = [cells[at].replace(",", ".") for _, cells in rows]
+    numbers = [number for text in texts if (number := read_number(text)) is not None]
+    odd = [number for number in numbers if number < 0 or number.denominator != 1]
+    return 2 * len(odd) > len(numbers)
 
 
 def _name_labels(labels: Sequence[str], rules: Rules, beside: str) -> str:
@@ -848,6 +913,8 @@ def _wide(
     declared: DeclaredColumns,
     spanned: Mapping[str, tuple[str, str]],
     beside: str,
+    *,
+    is_alone: bool,
 ) -> TableRead:
     """Read a wide table; ``spanned`` are names in two lines, ``beside`` titles and notes."""
     first, last = _value_columns(name, header, rows, rules, content)
@@ -858,11 +925,10 @@ def _wide(
         for at in range(first, last)
         if at not in values
     }
+    others = [at for at in values if at not in forced and _holds_no_counts(rows, at, rules)]
+    values = [at for at in values if at not in others]
     if not values:
-        raise InputError(
-            f"{name} has percentages alone, and no counts: put them beside the counts of the same "
-            "rows, into columns such as `percent`; where these are hidden, write their mark"
-        )
+        raise _without_counts(name, "percentages" if percents else "numbers with decimals")
     taken = dict.fromkeys(range(first, last), "count")
     columns = read_columns(name, header, rows, taken, rules, declared)
     groups = [second.column for second in columns.second_names if second.is_group]
@@ -870,7 +936,15 @@ def _wide(
     pairs = [spanned[header[at]] for at in values] if spanned else []
     rowwise = [header[at] for at in places] or [""]
     rowwise, labels, across, second, second_labels = _dimensions_across(
-        name, rowwise, [header[at] for at in values], pairs, rules, across, content, beside
+        name,
+        rowwise,
+        [header[at] for at in values],
+        pairs,
+        rules,
+        across,
+        content,
+        beside,
+        is_alone,
     )
     names_across = [one for one in (across, second) if one]
     _require_names(name, [*rowwise[: len(places)], *names_across])
@@ -911,6 +985,8 @@ def _wide(
         )
         for at, label, own in zip(values, labels, second_labels, strict=True)
     ]
+    uses += [ColumnUse(header[at], "not understood") for at in others]
+    questions = [ask_for_column(name, header[at], _NO_COUNTS, "irrelevant") for at in others]
     return TableRead(
         name,
         cells,
@@ -925,6 +1001,7 @@ def _wide(
         second_across=second,
         second_labels=tuple(second_labels) if second else (),
         percents_across=percents,
+        unaccounted=tuple(questions),
     )
 
 

@@ -18,16 +18,18 @@ from narcissus.counts.alike import (
     list_tied,
     rename_alike,
 )
-from narcissus.counts.columns import ColumnUse, SecondName
+from narcissus.counts.columns import ColumnUse, SecondName, ask_for_column, join_columns, option_of
 from narcissus.counts.further_columns import FurtherColumns
 from narcissus.counts.layout import PublishedLayout, layout_of
 from narcissus.counts.marks import Rules
+from narcissus.counts.notes import tells_threshold
 from narcissus.counts.order import ask_for_order, find_order, list_orders
-from narcissus.counts.reading import Cell, TableRead, require_single
+from narcissus.counts.percents import OF_PRINTED
+from narcissus.counts.reading import COLUMNS, Cell, TableRead, require_single
 from narcissus.counts.system import EVERYBODY, Structure
-from narcissus.counts.texts import ask_for_texts, list_named, list_texts
+from narcissus.counts.texts import ask_for_texts, list_named, list_texts, list_unknown_columns
 from narcissus.counts.totals import ask_for_gaps, find_labels
-from narcissus.counts.unmarked import unmarked
+from narcissus.counts.unmarked import ask_for_marks, unmarked
 from narcissus.errors import InputError
 from narcissus.rows import Unaccounted
 
@@ -81,7 +83,7 @@ def understand(
     flat: Sequence[str] = (),
     margins: Mapping[str, Mapping[str, tuple[str, ...]]] | None = None,
     same: SameNames | None = None,
-    count: str | None = None,
+    count: Mapping[str, Sequence[str]] | None = None,
     order: Mapping[str, str] | None = None,
     *,
     texts_tell_nothing: bool = False,
@@ -95,8 +97,8 @@ def understand(
     flat: dimensions of which no label is the sum of others.
     margins: of a file's columns of percentages, the dimensions of whose labels together they are.
     same: names in several tables that are one, or are not.
-    count: the header of counts, where it is declared.
-    order: of a file, whether its labels stand in the order of their counts (``count``), or not.
+    count: of a file, columns that are declared to hold counts, or labels with counts.
+    order: of a file, the order in which its labels stand, one of `narcissus.counts.order.ORDERS`.
     texts_tell_nothing: the user has read all texts that are not understood.
 
     Raises `InputError` for declarations that numbers refute, percentages that contradict the
@@ -136,7 +138,8 @@ def understand(
         narrowed += read.narrowed
     labels = labels.joined(find_labels(narrowed, structure, rules, flat, indented))
     cells = [cell for some in each.values() for cell in some]
-    plain = unmarked(labels.without_totals(cells), rules)
+    plain, open_marks = _without_marks(tables, labels.without_totals(cells), rules)
+    questions += open_marks
     cells = labels.without_overlaps(plain)
     questions += labels.questions
     groups = {
@@ -145,13 +148,22 @@ def understand(
     }
     structure = replace(structure, parents=groups, ranges=labels.ranges)
     require_single(cells)
-    questions += [*ask_for_names(cells, structure, same), *ask_for_gaps(cells, structure)]
-    order = order or {}
-    _require_files(tables, order)
+    questions += [
+        *ask_for_names(cells, structure, same),
+        *ask_for_gaps(cells, structure),
+        *_ask_for_shares(tables, plain, count or {}, rules),
+    ]
+    order = _of_files(tables, order or {})
     questions += ask_for_order(cells, groups, order)
     structure = replace(structure, ordered=find_order(cells, groups, order))
-    texts = list_texts(tables, cells, structure, rules, () if count is None else (count,))
-    questions += [] if texts_tell_nothing else ask_for_texts(texts)
+    texts = list_texts(tables, cells, structure, rules, count or {})
+    unknown = {table.file: _list_others(table, texts[table.file]) for table in tables}
+    if not texts_tell_nothing:
+        questions += _ask_for_wording(texts, unknown)
+        plain, cells = (
+            [cell for cell in some if cell.column not in unknown[cell.file]]
+            for some in (plain, cells)
+        )
     layouts = tuple(
         replace(
             layout_of(table, uses[table.file], cells, labels, groups, rules),
@@ -159,23 +171,31 @@ def understand(
         )
         for table in tables
     )
-    left = tuple(dict.fromkeys(questions))
+    left = tuple(join_columns(questions))
     slices = _slices(plain, structure, labels.open_names) if labels.questions else None
-    hides = any(cell.count.kind not in ("exact", "derived") for cell in cells)
     names = [] if texts_tell_nothing else list_named(tables, cells, structure, rules)
     orders = list_orders(cells, groups, order)
-    premises = (*_one_population(tables, structure), *list_tied(cells, same), *names, *orders)
-    premises = premises if hides else ()
+    premises = (
+        *_one_population(tables, structure),
+        *_of_printed(uses),
+        *_of_columns(tables),
+        *list_tied(cells, same),
+        *names,
+        *orders,
+    )
+    if all(cell.count.kind in ("exact", "derived") for cell in cells):
+        premises = ()
     return PublishedTables(cells, structure, layouts, left, slices, premises)
 
 
-def _require_files(tables: Sequence[TableRead], order: Mapping[str, str]) -> None:
-    """Refuse an order that is declared of a file that is not there."""
+def _of_files(tables: Sequence[TableRead], order: Mapping[str, str]) -> Mapping[str, str]:
+    """Return a declared order of files. Raises `InputError` for a file that is not there."""
     files = [table.file for table in tables]
     if unknown := next((file for file in order if file not in files), None):
         raise InputError(
             f"`--order`: no table is named {visible(unknown)}{did_you_mean(unknown, files)}"
         )
+    return order
 
 
 def _one_population(tables: Sequence[TableRead], structure: Structure) -> Iterator[str]:
@@ -183,6 +203,132 @@ def _one_population(tables: Sequence[TableRead], structure: Structure) -> Iterat
     whole = [table.file for table in tables if not structure.within.get(table.file)]
     if len(whole) > 1:
         yield "all tables are about the same people, but for what `--within` names"
+
+
+def _of_printed(uses: Mapping[str, Sequence[ColumnUse]]) -> Iterator[str]:
+    """Yield that percentages are of rounded numbers: those of the counts themselves tell more."""
+    names = [use.column for some in uses.values() for use in some if use.detail == OF_PRINTED]
+    for name in dict.fromkeys(names):
+        yield f"percentages of `{visible(name)}` are made of the printed numbers, not of the counts"
+
+
+def _without_marks(
+    tables: Sequence[TableRead], cells: Sequence[Cell], rules: Rules
+) -> tuple[list[Cell], list[Unaccounted]]:
+    """Return cells narrowed by marks that they lack, or the question whether they may have any."""
+    is_noted = any(tells_threshold(note, rules.below) for table in tables for note in table.notes)
+    question = ask_for_marks(cells, rules, is_noted=is_noted)
+    return (unmarked(cells, rules), []) if question is None else ([*cells], [question])
+
+
+def _ask_for_shares(
+    tables: Sequence[TableRead],
+    cells: Sequence[Cell],
+    declared: Mapping[str, Sequence[str]],
+    rules: Rules,
+) -> Iterator[Unaccounted]:
+    """Yield a question for each table whose numbers sum to 100 in each row, as percentages do.
+
+    Parameters
+    ----------
+    tables, cells: with all cells, totals without their label.
+    declared: of a file, columns that are declared to hold counts.
+    rules: how they are declared to be printed.
+    """
+    for table in tables:
+        columns = [use.column for use in table.uses if use.role == "count"]
+        names = {name.casefold() for name in declared.get(table.file, ())}
+        is_declared = any(column.casefold() in names for column in columns)
+        some = [cell for cell in cells if cell.file == table.file]
+        if rules.unit is not None or is_declared or not _sum_to_hundred(some):
+            continue
+        way = "dimension" if table.labels_across else "count"
+        options = " ".join(option_of(way, column).strip("`") for column in columns)
+        yield Unaccounted(
+            subject=f"the numbers of {visible(table.file)}",
+            reason="They sum to 100 in each row, as percentages do, which tell of people only "
+            "beside the number that they are of.",
+            declaration=visible(
+                f"`{options}` if they are counts, or a copy with the counts of the same rows, and "
+                "the percentages beside them in columns such as `percent`"
+            ),
+        )
+
+
+def _sum_to_hundred(cells: Sequence[Cell]) -> bool:
+    """Return whether the parts of a dimension sum to 100 beside all labels of the others.
+
+    Each number may be rounded. Rows with hidden numbers say nothing.
+    """
+    depth = max((len(cell.labels) for cell in cells), default=0)
+    finest = [cell for cell in cells if len(cell.labels) == depth > 1]
+    for name in finest[0].labels if finest else ():
+        rows: dict[frozenset[tuple[str, str]], list[Cell]] = {}
+        for cell in finest:
+            rest = frozenset(item for item in cell.labels.items() if item[0] != name)
+            rows.setdefault(rest, []).append(cell)
+        whole = [
+            [cell.count.low for cell in row]
+            for row in rows.values()
+            if len(row) > 1 and all(cell.count.kind == "exact" for cell in row)
+        ]
+        are_hundred = all(abs(sum(row) - 100) <= len(row) / 2 for row in whole)
+        if are_hundred and len({*map(tuple, whole)}) > 1:
+            return True
+    return False
+
+
+def _ask_for_wording(
+    texts: Mapping[str, Sequence[str]], unknown: Mapping[str, Mapping[str, str]]
+) -> Iterator[Unaccounted]:
+    """Yield questions of columns that may count other things, and the one of all other texts."""
+    for file, columns in unknown.items():
+        yield from (_ask_for_people(file, column) for column in columns)
+    yield from ask_for_texts(
+        {
+            file: [text for text in some if text not in unknown[file].values()]
+            for file, some in texts.items()
+        }
+    )
+
+
+def _list_others(table: TableRead, texts: Sequence[str]) -> dict[str, str]:
+    """Return columns that may count other things than people, each with the text that names it.
+
+    They are those of a wide table that are not understood, where nothing names their dimension.
+    Raises `InputError` where no other column is left.
+    """
+    if table.across != COLUMNS:
+        return {}
+    unknown = list_unknown_columns(table, texts)
+    counts = [use.column for use in table.uses if use.role == "count"]
+    if len(unknown) < len(counts):
+        return unknown
+    names = ", ".join(map(visible, counts[:4])) + ", and more" * (len(counts) > 4)
+    raise InputError(
+        f"{visible(table.file)}: which dimension has the labels {names}? If each column counts "
+        f"people of one table, name it: {option_of('across', f'{table.file}=NAME')}. Leave other "
+        f"columns out, such as {option_of('irrelevant', counts[-1])}, once for each. A long table "
+        f"has one column of counts: {option_of('count', counts[-1])}"
+    )
+
+
+def _ask_for_people(file: str, column: str) -> Unaccounted:
+    """Return the question whether a column counts people, beside others that do."""
+    reason = "A column that is not understood may count other things, and tell of hidden counts."
+    question = ask_for_column(file, column, reason, "irrelevant")
+    rest = ", or `--texts-tell-nothing` for columns of people, once you have read all texts"
+    return question.model_copy(update={"declaration": f"{question.declaration}{rest}"})
+
+
+def _of_columns(tables: Sequence[TableRead]) -> Iterator[str]:
+    """Yield that columns are labels of a dimension that nothing names."""
+    for table in tables:
+        if table.across == COLUMNS:
+            yield (
+                f"each column of counts of {visible(table.file)} is of other people (`--across` "
+                "names what they differ in)"
+            )
 
 
 def _slices(

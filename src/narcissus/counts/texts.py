@@ -101,7 +101,7 @@ def list_texts(
     cells: Sequence[Cell],
     structure: Structure,
     rules: Rules,
-    declared: Sequence[str] = (),
+    declared: Mapping[str, Sequence[str]],
 ) -> dict[str, tuple[str, ...]]:
     """Return the texts of each table that are not understood, with their places, by file.
 
@@ -109,7 +109,7 @@ def list_texts(
     cells: of all tables, without totals.
     structure: which labels are parts of others.
     rules: how counts were made.
-    declared: headers that the user names as those of counts.
+    declared: of a file, headers that the user names as those of counts.
     """
     people = _find_people(cells, structure)
     hides = any(cell.count.kind not in ("exact", "derived") for cell in cells)
@@ -117,7 +117,7 @@ def list_texts(
         table.file: tuple(
             dict.fromkeys(
                 (
-                    *_list_of(table, people, structure, rules, declared),
+                    *_list_of(table, people, structure, rules, declared.get(table.file, ())),
                     *(_list_writing(table, rules) if hides else ()),
                     *(_list_looks(table, structure, rules) if hides else ()),
                 )
@@ -142,6 +142,18 @@ def ask_for_texts(found: Mapping[str, Sequence[str]]) -> Iterator[Unaccounted]:
         "and no text or look of a cell tells a count, another rule, or that a table is about some "
         "of the people alone (`--within` names these)",
     )
+
+
+def list_unknown_columns(table: TableRead, texts: Sequence[str]) -> dict[str, str]:
+    """Return columns of a wide table that are not understood, with their texts of `list_texts`."""
+    if not table.across or table.second_across:
+        return {}
+    columns = [use.column for use in table.uses if use.role == "count"]
+    named = {
+        column: f"label `{visible(label)}` of `{visible(table.across)}`"
+        for column, label in zip(columns, table.labels_across, strict=True)
+    }
+    return {column: text for column, text in named.items() if text in texts}
 
 
 def _list_of(
@@ -313,7 +325,7 @@ def _labels_of(table: TableRead) -> Iterator[tuple[str, str, dict[str, str]]]:
             yield name, name, {label: label for label in labels if label}
     elif table.labels_across and table.across:
         printed = dict(zip(table.header, table.printed_header, strict=True))
-        counts = [printed[use.column] for use in table.uses if use.column in printed]
+        counts = [printed[use.column] for use in table.uses if use.role in ("count", "magnitude")]
         yield table.across, table.across, dict(zip(counts, table.labels_across, strict=True))
 
 

@@ -98,6 +98,7 @@ class Glance:
     given: What the limit assumes.
     notes: Sentences that what it rests on begins with: "Counted: 6 of 8 images."
     declared: What the user declares and no number shows, a clause each.
+    implied: What a verdict in favour takes as given that nobody declares, a clause each.
     """
 
     unit: str
@@ -124,6 +125,7 @@ class Glance:
     given: Sequence[str] = ()
     notes: Sequence[str] = ()
     declared: Sequence[str] = ()
+    implied: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -458,21 +460,25 @@ def _limit(glance: Glance, contradictions: Sequence[str]) -> Reach | None:
     return reach if hundredths(reach.found.value, "up") < 100 else None
 
 
-def holds_if(status: Status, declared: Sequence[str]) -> str:
+def holds_if(status: Status, declared: Sequence[str], implied: Sequence[str] = ()) -> str:
     """Say what a verdict takes from the user's declarations; "" where it is against the release.
+
+    implied: what it takes as given that nobody declares, a clause each.
 
     >>> holds_if("not shown", ["`note` tells nothing about a person"])
     'This holds if, as you declare, `note` tells nothing about a person.'
     """
-    if not declared or status in ("exceeded", "contradicted"):
+    if status in ("exceeded", "contradicted"):
         return ""
-    return f"This holds if, as you declare, {'; '.join(declared)}."
+    sentences = [f"This holds if, as you declare, {'; '.join(declared)}."] if declared else []
+    sentences += [f"This holds if {'; '.join(implied)}."] if implied else []
+    return " ".join(sentences)
 
 
 def _answer(status: Status, unaccounted: Sequence[Unaccounted], glance: Glance) -> str:
     """Return the answer, and what it takes from the user's declarations."""
     text = _plain_answer(status, unaccounted, glance)
-    return f"{text} {holds_if(status, glance.declared)}".rstrip()
+    return f"{text} {holds_if(status, glance.declared, glance.implied)}".rstrip()
 
 
 def _plain_answer(status: Status, unaccounted: Sequence[Unaccounted], glance: Glance) -> str:
@@ -530,7 +536,7 @@ def _bullets(
     bullets += [
         f"Assumes that {text}."
         for sentence in dict.fromkeys(assumptions)
-        if (text := plain(sentence))
+        if sentence not in {*glance.declared, *glance.implied} and (text := plain(sentence))
     ]
     if limit is not None and limit.found is not None and limit.found.grade.startswith("proved"):
         bullets.append("Assumes that the release is made as the study describes.")

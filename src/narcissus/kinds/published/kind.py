@@ -311,6 +311,8 @@ def _result(
         notes=audit.notes,
         layout=tuple(line for layout in work.tables.layouts for line in layout.lines()),
         unaccounted=(*map(_as_key, work.tables.unaccounted), *_undeclared(work, groups)),
+        declared=work.declared.takes_as_given,
+        implied=work.tables.takes_as_given,
         **parts,
     )
 
@@ -444,9 +446,26 @@ def _undeclared(work: TablesWork, groups: Sequence[CellLimits]) -> tuple[Unaccou
 
 def _as_key(question: Unaccounted) -> Unaccounted:
     """Return a question whose answer is a key of the study file."""
-    keys = re.sub(r"`--([\w-]+) (.+?)`", _key_of, question.declaration)
+    keys = re.sub(r"`(--[\w-]+ [^`]+? --[^`]+)`", _keys_of, question.declaration)
+    keys = re.sub(r"`--([\w-]+) (.+?)`", _key_of, keys)
     keys = re.sub(r"`--([\w-]+)`", lambda one: f"`{one[1].replace('-', '_')} = true`", keys)
     return question.model_copy(update={"declaration": f"{keys} in `[made]`"})
+
+
+def _keys_of(options: re.Match[str]) -> str:
+    """Return the keys of a study file behind several options."""
+    values: dict[str, list[str]] = {}
+    for name, value in re.findall(r"--([\w-]+)((?: (?!--)(?:\"[^\"]*\"|\S+))*)", options[1]):
+        values.setdefault(name.replace("-", "_"), []).extend([value.strip()] if value else [])
+    shown = (
+        f"{key} = [{', '.join(_quoted(value) for value in some)}]" if some else f"{key} = true"
+        for key, some in values.items()
+    )
+    return f"`{', '.join(shown)}`"
+
+
+def _quoted(value: str) -> str:
+    return f'"{value.strip(chr(34))}"'
 
 
 def _key_of(option: re.Match[str]) -> str:

@@ -155,6 +155,12 @@ class TablesResult(StudyResult):
     unaccounted: tuple[Unaccounted, ...] = Field(
         default=(), description="What was not understood, and what the user may declare."
     )
+    declared: tuple[str, ...] = Field(
+        default=(), description="What the user declares of the data, a clause each."
+    )
+    implied: tuple[str, ...] = Field(
+        default=(), description="What a verdict in favour takes as given that nobody declares."
+    )
     secret: str | None = Field(None, description="What the attacker wants; null: nothing.")
     known: tuple[str, ...] = ()
     expected: tuple[ExpectedShare, ...] = Field(

@@ -45,7 +45,13 @@ def describe_glance(case: StudyJudgement) -> Glance:
         why = f"it is {low:.1f} to {high:.1f} of 100 in the game{describe_ignored(detail)}"
         glance = replace(glance, why=why)
     accepted = "" if at_most is None else _accepted(detail, of, at_most)
-    return replace(glance, accepted=accepted, asked=asked)
+    return replace(
+        glance,
+        accepted=accepted,
+        asked=asked,
+        declared=detail.declared,
+        implied=detail.implied,
+    )
 
 
 def _accepted(detail: TablesResult, of: str, at_most: float) -> str:
