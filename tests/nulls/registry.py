@@ -78,7 +78,13 @@ from narcissus.synthetic.digits import swapped_digits
 from narcissus.synthetic.elsewhere import people_elsewhere
 from narcissus.synthetic.inside import INSIDE_ERROR
 from narcissus.synthetic.mirrored import MIRRORED_ERROR, look_mirrored, nearer_mirrored
-from narcissus.synthetic.nearly import NEARER_ERROR, NEAREST_OTHERS, SHARES, nearer_people
+from narcissus.synthetic.nearly import (
+    NEARER_ERROR,
+    NEAREST_OTHERS,
+    NEAREST_PAIRS,
+    SHARES,
+    nearer_people,
+)
 from narcissus.synthetic.partly import partly_copied
 from narcissus.synthetic.rows_in_order import ORDER_ERROR, look_at_order
 from narcissus.synthetic.sets import ERROR as SETS_ERROR
@@ -518,6 +524,11 @@ def far_nearer(g: Draws, *, made_by: str = "others", share: float = 0.0) -> bool
         "others": others,
         "margins": shuffled(real, g),
         "nearer the middle": (0.6 * others + 0.4 * others.mean()).round(),
+        "repeating": pd.concat([others[:50]] * 3, ignore_index=True),
+        "rounded in some rows": others.assign(
+            income=others["income"].where(others.index % 3 > 0, others["income"].round(-3))
+        ),
+        "many": pd.concat([others, *(answered(150, g, values=9) for _ in range(2))]),
     }
     made, many = fitted[made_by].astype(float), round(share * len(real))
     noise = g.uniform(-0.5, 0.5, (many, len(names)))
@@ -2088,8 +2099,9 @@ NULLS = (
     ),
     Null(
         "synth: rows far nearer to people wait for a control",
-        ("synthetic/nearly _nearer_by",),
-        "Poisson tail, by people who are as near to one another and by rows that are",
+        ("synthetic/nearly _nearer_by", "synthetic/nearly _nearest_pairs"),
+        "Poisson tail, by people who are as near to one another and by rows that are; exact chance "
+        "of pairs of people, of rows and of both",
         "rows of the file are independent of one another and of the people",
         "one row of each unit is taken",
         "a file whose rows keep apart from one another",
@@ -2099,13 +2111,16 @@ NULLS = (
             "nearer the middle": partial(far_nearer, made_by="nearer the middle"),
             "a questionnaire": half_answered,
             "a questionnaire, nearer the middle": partial(half_answered, scale=0.7),
+            "rows that repeat themselves": partial(far_nearer, made_by="repeating"),
+            "rounded in some rows": partial(far_nearer, made_by="rounded in some rows"),
+            "rows three times the people": partial(far_nearer, made_by="many"),
         },
         Power(
             "share of the file that is a person moved by half a step, 150 people",
             (0.1, 0.2, 0.3),
             lambda s, g: far_nearer(g, share=s),
         ),
-        declared=(len(SHARES) + 2 * len(NEAREST_OTHERS)) * NEARER_ERROR,
+        declared=(len(SHARES) + 2 * len(NEAREST_OTHERS) + 2 * len(NEAREST_PAIRS)) * NEARER_ERROR,
         repeats=0.05,
     ),
     Null(

@@ -329,7 +329,7 @@ def traces_of(
     mirroring = child(entropy, 12)
     return Traces(
         *(facts, (first, *each), numbering, near, values, small),
-        nearer_people(whole, views, sides),
+        nearer_people(whole, views, sides, most=MOST_SOUGHT),
         look_at_order(files.with_repeated or files, child(entropy, 11)),
         people_elsewhere(whole, sides),
         look_mirrored(whole, sides, facts.copies, mirroring),

@@ -18,7 +18,7 @@ from narcissus.results import Grade
 from narcissus.rows import Count, Fact, Place, Positive, Quantity, Share, StudyRow, Unaccounted
 from narcissus.synthetic.assess import ALIKE
 from narcissus.synthetic.copies import COPIES, Copies, FileFacts
-from narcissus.synthetic.nearly import NearerPeople
+from narcissus.synthetic.nearly import MOST_NEARER, NearerPeople
 from narcissus.synthetic.partly import PartlyCopied
 from narcissus.synthetic.traces import (
     BUT_ANY,
@@ -347,9 +347,10 @@ def unaccounted(
         is_lacking = any(name in whole.lacking for name in names)
         yield _undeclared(names, reason, "" if can_tell and not is_lacking else CONTROL)
     for nearer in [traces.nearer] if traces.nearer is not None else []:
-        is_accepted = nearer.standing - nearer.expected <= at_most * nearer.people
+        is_accepted = nearer.excess <= at_most * nearer.people
         # whole copies are counted and told: asked about is who else a row is near
-        is_accepted |= not nearer.beside_copies(traces.facts.copies.standing).is_beyond
+        copies = traces.facts.copies
+        is_accepted |= not nearer.beside_copies(copies.standing, copies.people).is_beyond
         if not (is_accepted or (can_tell and nearer.is_explained)):
             yield _of_nearer(nearer, can_tell=can_tell)
     columns = {trace.columns[0] for trace in left}
@@ -461,7 +462,7 @@ def _changed(traces: Traces, at_most: float, *, can_tell: bool) -> Iterator[Unac
             )
     nearer = traces.nearer_mirrored
     if nearer is not None and not is_asked:
-        is_accepted = nearer.standing - nearer.expected <= at_most * nearer.people
+        is_accepted = nearer.excess <= at_most * nearer.people
         if not (is_accepted or (can_tell and nearer.is_explained)):
             yield _of_nearer(nearer, "mirrored rows that are nearly a person", can_tell=can_tell)
 
@@ -470,10 +471,13 @@ def _of_nearer(
     nearer: NearerPeople, subject: str = "rows that are nearly a person", *, can_tell: bool
 ) -> Unaccounted:
     """Return the question of people to whom rows are far nearer than chance explains."""
+    many = f"{nearer.standing:,} of {nearer.people:,} people"
+    how = f"To {many} a row is far nearer than other people are"
+    if nearer.limit is not None:
+        how = f"{many} have a row that is nearest to them and to which they are nearest"
     return Unaccounted(
         subject=f"the {subject}",
-        reason=f"To {nearer.standing:,} of {nearer.people:,} people a row is far nearer than other "
-        f"people are; chance explains about {round(nearer.expected):,}.",
+        reason=f"{how}; chance explains about {round(nearer.expected):,}.",
         declaration=ACCEPTED if can_tell else CONTROL,
     )
 
@@ -497,6 +501,8 @@ def not_sought(whole: WholeFiles, traces: Traces) -> Iterator[str]:
         yield "copies by two columns, and by all but a given one, in files of so many rows"
     if max(whole.real, whole.synthetic, whole.control) > MOST_SOUGHT:
         yield "nearest records, and copies of some columns of people, in files of so many rows"
+    if max(whole.real, whole.synthetic) > MOST_NEARER:
+        yield "values of people under the names of other columns, in files of so many rows"
     yield from whole.unseen
     if unread:
         yield f"{unread:,} rows of the file that are coarse in rare ways"
