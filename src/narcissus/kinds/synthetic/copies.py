@@ -346,13 +346,7 @@ def unaccounted(
         reason += _without_control(names, whole.lacking)
         is_lacking = any(name in whole.lacking for name in names)
         yield _undeclared(names, reason, "" if can_tell and not is_lacking else CONTROL)
-    for nearer in [traces.nearer] if traces.nearer is not None else []:
-        is_accepted = nearer.excess <= at_most * nearer.people
-        # whole copies are counted and told: asked about is who else a row is near
-        copies = traces.facts.copies
-        is_accepted |= not nearer.beside_copies(copies.standing, copies.people).is_beyond
-        if not (is_accepted or (can_tell and nearer.is_explained)):
-            yield _of_nearer(nearer, can_tell=can_tell)
+    yield from _nearly(traces, at_most, can_tell=can_tell)
     columns = {trace.columns[0] for trace in left}
     for some in () if is_exceeded else traces.sets.striking:
         is_explained = can_tell and some.is_explained
@@ -367,6 +361,31 @@ def unaccounted(
             yield _undeclared(some.columns, reason, "" if can_tell and not is_lacking else CONTROL)
     yield from _inside(whole, at_most, can_tell=can_tell)
     yield from _changed(traces, at_most, can_tell=can_tell)
+    if not is_exceeded:
+        yield from _together(whole, traces, at_most, can_tell=can_tell)
+
+
+def _nearly(traces: Traces, at_most: float, *, can_tell: bool) -> Iterator[Unaccounted]:
+    """Yield the people to whom a row is far nearer than chance explains, and equals not."""
+    nearer, copies = traces.nearer, traces.facts.copies
+    if nearer is None or nearer.excess <= at_most * nearer.people:
+        return
+    # whole copies are counted and told: asked about is who else a row is near
+    is_beyond = nearer.beside_copies(copies.standing, copies.people).is_beyond
+    if is_beyond and not (can_tell and nearer.is_explained):
+        yield _of_nearer(nearer, can_tell=can_tell)
+
+
+def _together(
+    whole: WholeFiles, traces: Traces, at_most: float, *, can_tell: bool
+) -> Iterator[Unaccounted]:
+    """Yield the people whose rows are, all together, nearly those of a person of the file."""
+    nearer = traces.nearer_together
+    if nearer is None or whole.together is None or nearer.excess <= at_most * nearer.people:
+        return
+    if not (can_tell and nearer.is_explained):
+        subject = f"rows of each `{whole.together.by}` together, which are nearly a person's"
+        yield _of_nearer(nearer, subject, can_tell=can_tell)
 
 
 def name_declared(name: str) -> str:
