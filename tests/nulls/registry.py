@@ -76,6 +76,7 @@ from narcissus.synthetic.assess import ALIKE
 from narcissus.synthetic.copies import Copies, Views, file_facts
 from narcissus.synthetic.digits import swapped_digits
 from narcissus.synthetic.elsewhere import people_elsewhere
+from narcissus.synthetic.held import HELD_ERROR
 from narcissus.synthetic.inside import INSIDE_ERROR
 from narcissus.synthetic.mirrored import MIRRORED_ERROR, look_mirrored, nearer_mirrored
 from narcissus.synthetic.nearly import (
@@ -528,7 +529,9 @@ def far_nearer(g: Draws, *, made_by: str = "others", share: float = 0.0) -> bool
         "rounded in some rows": others.assign(
             income=others["income"].where(others.index % 3 > 0, others["income"].round(-3))
         ),
-        "many": pd.concat([others, *(answered(150, g, values=9) for _ in range(2))]),
+        "many": pd.concat(
+            [others, *(answered(150, g, values=9) for _ in range(2))], ignore_index=True
+        ),
     }
     made, many = fitted[made_by].astype(float), round(share * len(real))
     noise = g.uniform(-0.5, 0.5, (many, len(names)))
@@ -552,6 +555,16 @@ def half_answered(g: Draws, *, many: int = 0, scale: float = 1.0) -> bool:
     files = read_whole(*(pd.DataFrame(side).add_prefix("q") for side in (real, made)))
     sides = files.rows("real"), files.rows("control")
     return nearer_people(files, Views(files, g), sides) is not None
+
+
+def held_alone(g: Draws, *, how: str = "beside", many: int = 0) -> bool:
+    """Return whether columns of the file alone are said to hold people of the data."""
+    real, made, others = (answered(150, g, values=9) for _ in range(3))
+    others.loc[: many - 1] = real[:many].to_numpy()
+    if how == "text":
+        texts = others.astype(str).agg(" ".join, axis=1)
+        return read_whole(real, made.assign(note=texts)).held is not None
+    return read_whole(real, pd.concat([made, others.add_prefix("x_")], axis=1)).held is not None
 
 
 def places_kept(g: Draws, *, made_by: str = "others", share: float = 0.0) -> bool:
@@ -2121,6 +2134,25 @@ NULLS = (
             lambda s, g: far_nearer(g, share=s),
         ),
         declared=(len(SHARES) + 2 * len(NEAREST_OTHERS) + 2 * len(NEAREST_PAIRS)) * NEARER_ERROR,
+        repeats=0.05,
+    ),
+    Null(
+        "synth: columns of the file alone that hold people wait for a control",
+        ("synthetic/held people_held",),
+        "Poisson tail, by the data with each column shuffled",
+        "values of those columns are drawn without the people",
+        "a few values alone are called nobody",
+        "columns that hang together in the data more than shuffled ones do",
+        {
+            "columns of other people": held_alone,
+            "other people in a text": partial(held_alone, how="text"),
+        },
+        Power(
+            "people of 150 whose values stand under other names",
+            (10, 20, 40),
+            lambda n, g: held_alone(g, many=int(n)),
+        ),
+        declared=6 * HELD_ERROR,
         repeats=0.05,
     ),
     Null(

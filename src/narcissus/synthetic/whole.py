@@ -35,6 +35,7 @@ from narcissus.synthetic.files import (
     numbered_units,
     raw_columns,
 )
+from narcissus.synthetic.held import HeldPeople, people_held
 from narcissus.synthetic.inside import NamesInside, names_inside
 from narcissus.synthetic.repeated import RepeatedRows, agreeing_columns, repeated_rows
 from narcissus.synthetic.together import numbering_column, rows_together
@@ -152,6 +153,7 @@ class WholeFiles(Sides):
     with_texts: tuple[str, ...] = ()
     agreeing: tuple[str, ...] = ()  # columns in which rows agree as those of one person do
     together: PeopleTogether | None = None  # where people have several rows in all files
+    held: HeldPeople | None = None  # in columns of the file alone
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -308,6 +310,7 @@ def read_whole(
     if files.control and not unit and files.columns:
         places = agreeing_columns(_by_side(files, files.columns))
         files = replace(files, agreeing=tuple(files.names[j] for j in places))
+    files = replace(files, held=people_held(raws["real"], raws["synthetic"], strange))
     files = replace(files, together=_whole_people(history, irrelevant, read_as))
     return replace(files, places=None, with_repeated=None) if ORDER in irrelevant else files
 

@@ -322,6 +322,12 @@ def unaccounted(
         alone = "the data have no such column, so it may be one of them under another name"
         reason = next(iter(whole.unread.values()), alone)
         told = "".join(
+            f"A row holds {each.values} values or more of {each.standing:,} of {each.people:,} "
+            f"people there; coincidence explains about {round(each.expected):,}. "
+            for each in (whole.held,)
+            if each is not None
+        )
+        told += "".join(
             f"Names of {each.standing:,} of {each.people:,} people stand in `{each.within}`. "
             for each in whole.inside
             if each.within in whole.strange
