@@ -76,9 +76,16 @@ from narcissus.synthetic.assess import ALIKE
 from narcissus.synthetic.copies import Copies, Views, file_facts
 from narcissus.synthetic.digits import swapped_digits
 from narcissus.synthetic.elsewhere import people_elsewhere
+from narcissus.synthetic.held import HELD_ERROR
 from narcissus.synthetic.inside import INSIDE_ERROR
 from narcissus.synthetic.mirrored import MIRRORED_ERROR, look_mirrored, nearer_mirrored
-from narcissus.synthetic.nearly import NEARER_ERROR, NEAREST_OTHERS, SHARES, nearer_people
+from narcissus.synthetic.nearly import (
+    NEARER_ERROR,
+    NEAREST_OTHERS,
+    NEAREST_PAIRS,
+    SHARES,
+    nearer_people,
+)
 from narcissus.synthetic.partly import partly_copied
 from narcissus.synthetic.rows_in_order import ORDER_ERROR, look_at_order
 from narcissus.synthetic.sets import ERROR as SETS_ERROR
@@ -518,6 +525,13 @@ def far_nearer(g: Draws, *, made_by: str = "others", share: float = 0.0) -> bool
         "others": others,
         "margins": shuffled(real, g),
         "nearer the middle": (0.6 * others + 0.4 * others.mean()).round(),
+        "repeating": pd.concat([others[:50]] * 3, ignore_index=True),
+        "rounded in some rows": others.assign(
+            income=others["income"].where(others.index % 3 > 0, others["income"].round(-3))
+        ),
+        "many": pd.concat(
+            [others, *(answered(150, g, values=9) for _ in range(2))], ignore_index=True
+        ),
     }
     made, many = fitted[made_by].astype(float), round(share * len(real))
     noise = g.uniform(-0.5, 0.5, (many, len(names)))
@@ -541,6 +555,16 @@ def half_answered(g: Draws, *, many: int = 0, scale: float = 1.0) -> bool:
     files = read_whole(*(pd.DataFrame(side).add_prefix("q") for side in (real, made)))
     sides = files.rows("real"), files.rows("control")
     return nearer_people(files, Views(files, g), sides) is not None
+
+
+def held_alone(g: Draws, *, how: str = "beside", many: int = 0) -> bool:
+    """Return whether columns of the file alone are said to hold people of the data."""
+    real, made, others = (answered(150, g, values=9) for _ in range(3))
+    others.loc[: many - 1] = real[:many].to_numpy()
+    if how == "text":
+        texts = others.astype(str).agg(" ".join, axis=1)
+        return read_whole(real, made.assign(note=texts)).held is not None
+    return read_whole(real, pd.concat([made, others.add_prefix("x_")], axis=1)).held is not None
 
 
 def places_kept(g: Draws, *, made_by: str = "others", share: float = 0.0) -> bool:
@@ -2088,8 +2112,9 @@ NULLS = (
     ),
     Null(
         "synth: rows far nearer to people wait for a control",
-        ("synthetic/nearly _nearer_by",),
-        "Poisson tail, by people who are as near to one another and by rows that are",
+        ("synthetic/nearly _nearer_by", "synthetic/nearly _nearest_pairs"),
+        "Poisson tail, by people who are as near to one another and by rows that are; exact chance "
+        "of pairs of people, of rows and of both",
         "rows of the file are independent of one another and of the people",
         "one row of each unit is taken",
         "a file whose rows keep apart from one another",
@@ -2099,13 +2124,35 @@ NULLS = (
             "nearer the middle": partial(far_nearer, made_by="nearer the middle"),
             "a questionnaire": half_answered,
             "a questionnaire, nearer the middle": partial(half_answered, scale=0.7),
+            "rows that repeat themselves": partial(far_nearer, made_by="repeating"),
+            "rounded in some rows": partial(far_nearer, made_by="rounded in some rows"),
+            "rows three times the people": partial(far_nearer, made_by="many"),
         },
         Power(
             "share of the file that is a person moved by half a step, 150 people",
             (0.1, 0.2, 0.3),
             lambda s, g: far_nearer(g, share=s),
         ),
-        declared=(len(SHARES) + 2 * len(NEAREST_OTHERS)) * NEARER_ERROR,
+        declared=(len(SHARES) + 2 * len(NEAREST_OTHERS) + 2 * len(NEAREST_PAIRS)) * NEARER_ERROR,
+        repeats=0.05,
+    ),
+    Null(
+        "synth: columns of the file alone that hold people wait for a control",
+        ("synthetic/held people_held",),
+        "Poisson tail, by the data with each column shuffled",
+        "values of those columns are drawn without the people",
+        "a few values alone are called nobody",
+        "columns that hang together in the data more than shuffled ones do",
+        {
+            "columns of other people": held_alone,
+            "other people in a text": partial(held_alone, how="text"),
+        },
+        Power(
+            "people of 150 whose values stand under other names",
+            (10, 20, 40),
+            lambda n, g: held_alone(g, many=int(n)),
+        ),
+        declared=6 * HELD_ERROR,
         repeats=0.05,
     ),
     Null(

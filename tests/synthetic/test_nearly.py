@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from narcissus.synthetic.copies import Copies, Views
-from narcissus.synthetic.nearly import EXPECTED, nearer_people, nearly_copied
+from narcissus.synthetic.nearly import EXPECTED, most_mixed, nearer_people, nearly_copied
 from narcissus.synthetic.whole import read_whole
 
 
@@ -125,3 +125,108 @@ def test_half_of_the_answers_of_people_are_found_where_no_three_tell_them(as_tex
     assert found is not None
     assert found.standing >= 10
     assert nearer(real, sides[1]) is None
+
+
+def patients(n, seed):
+    rng = np.random.default_rng(seed)
+    age, income = rng.integers(18, 90, n), np.exp(10 + 0.6 * rng.normal(size=n))
+    return pd.DataFrame({
+        "age": age,
+        "income": income.astype(int),
+        "rent": (income * rng.uniform(0.2, 0.3, n) / 12).astype(int),
+        "mass": (25 + 0.05 * (age - 50) + 3 * rng.normal(size=n)).round(1),
+        "pressure": (120 + 0.4 * (age - 50) + 12 * rng.normal(size=n)).astype(int),
+        "town": rng.choice(list("ABCDEFGH"), n),
+    })  # fmt: skip
+
+
+NUMBERS = ["age", "income", "rent", "mass", "pressure"]
+
+
+def two_digits(rows, rng):
+    numbers = rows[NUMBERS]
+    step = 10.0 ** (np.floor(np.log10(numbers)) - 1)
+    return (numbers / step).round() * step
+
+
+def one_percent(rows, rng):
+    return rows[NUMBERS] * rng.uniform(0.99, 1.01, (len(rows), len(NUMBERS)))
+
+
+def last_digit(rows, rng):
+    numbers = rows[NUMBERS] + rng.integers(-4, 5, (len(rows), len(NUMBERS)))
+    return numbers.assign(mass=rows["mass"] + rng.integers(-4, 5, len(rows)) / 10)
+
+
+def in_their_rows_alone(real, made, many, way, times=1):
+    """Put people in the place of rows, so many times each, all of them disguised."""
+    rng, made = np.random.default_rng(5), made.copy()
+    rows = pd.concat([real[:many]] * times)
+    disguised = way(rows, rng).round({"mass": 1} | dict.fromkeys(set(NUMBERS) - {"mass"}, 0))
+    made[NUMBERS] = made[NUMBERS].astype(float)
+    made.loc[: len(rows) - 1, NUMBERS] = disguised.to_numpy()
+    made.loc[: len(rows) - 1, "town"] = rows["town"].to_numpy()
+    return made
+
+
+@pytest.mark.parametrize("way", [two_digits, one_percent, last_digit])
+@pytest.mark.parametrize("size", [200, 1_000])
+@pytest.mark.parametrize("blank", [False, True])
+def test_people_disguised_in_their_rows_alone_are_found(way, size, blank):
+    """A row that is written coarsely, or has an empty cell, counts with all others."""
+    real, fresh = patients(size, 1), patients(size, 2)
+    made = in_their_rows_alone(real, fresh, size // 10, way)
+    if blank:
+        for place, name in enumerate(NUMBERS):
+            made.loc[place :: 4 * len(NUMBERS), name] = np.nan
+            fresh.loc[place :: 4 * len(NUMBERS), name] = np.nan
+    people = nearer(real, made)
+    assert people is not None
+    assert people.excess > size / 30
+    assert nearer(real, fresh) is None
+
+
+@pytest.mark.parametrize("way", [two_digits, one_percent, last_digit])
+def test_people_disguised_twice_each_hide_one_another_no_more(way):
+    real, fresh = patients(1_000, 1), patients(1_000, 2)
+    people = nearer(real, in_their_rows_alone(real, fresh, 150, way, times=2))
+    assert people is not None
+    assert people.excess > 30
+
+
+@pytest.mark.parametrize("way", [two_digits, one_percent, last_digit])
+def test_of_many_people_some_are_looked_at(way):
+    real, fresh = patients(6_000, 1), patients(6_000, 2)
+    files = [read_whole(real, each) for each in (in_their_rows_alone(real, fresh, 600, way), fresh)]
+    results = []
+    for each in files:
+        sides = each.rows("real"), each.rows("control")
+        views = Views(each, np.random.default_rng(1))
+        results.append(nearer_people(each, views, sides, most=10_000))
+    assert results[0] is not None
+    assert results[0].people <= 6_000
+    assert results[1] is None
+
+
+@pytest.mark.parametrize("people", [0, 3, 10])
+@pytest.mark.parametrize("rows", [1, 4, 40])
+def test_mixed_pairs_are_limited_as_all_pairings_have_them(people, rows):
+    """Beside every way to pair a few of both, drawn at random."""
+    if (people + rows) % 2:
+        rows += 1
+    rng = np.random.default_rng(1)
+    is_person = np.arange(people + rows) < people
+    pairings = [rng.permutation(is_person).reshape(-1, 2).sum(axis=1) == 1 for _ in range(4_000)]
+    mixed = np.array([pairing.sum() for pairing in pairings])
+    limit = most_mixed(people, rows, 0.05)
+    assert (mixed > limit).mean() <= 0.07
+    assert limit == 0 or (mixed > limit - 2).mean() > 0.04
+
+
+def test_rows_that_keep_together_are_nearer_to_nobody():
+    """A generator that repeats itself: its rows are near one another, and near no person."""
+    real, made = patients(300, 1), patients(30, 2)
+    rng = np.random.default_rng(1)
+    repeated = pd.concat([made] * 10, ignore_index=True)
+    repeated["income"] += rng.integers(-50, 50, 300)
+    assert nearer(real, repeated) is None

@@ -457,12 +457,13 @@ def copies_but_one(views: Views, ours: Positions, like: Copies) -> Copies | None
     Two rows are near if they agree in all columns but one, or in all. Somebody is unique whom
     nobody else of the data is near. As of equal rows, chance alone tells which row of a pair that
     is near nobody else is the fresh one, so such pairs of the data limit coincidences. None where
-    columns are too few, or rows of the file are coarse in different ways.
+    columns are too few. Where rows of the file are coarse in different ways, those that are so in
+    the most frequent one are looked at: to coarsen a few hides no others.
     """
     width = len(views.fine)
-    if width < TELLING or len(views.kinds) > 1 or not len(ours):
+    if width < TELLING or not len(ours):
         return None
-    both, people = np.concatenate([ours, views.rows]), len(ours)
+    both, people = np.concatenate([ours, views.rows[views.members[0]]]), len(ours)
     keys = views.keys(both, 0, range(width))
     # of each row: the first and the last person who is near it, and whether one set has two
     first, last = np.full(len(both), people), np.full(len(both), -1)

@@ -8,6 +8,7 @@ same; and people of the data stand as near to one another. The larger of both is
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from narcissus._random import child
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.synthetic.copies import BesideControl, BesideMoves, Copies, Views
 from narcissus.synthetic.whole import WholeFiles
@@ -100,7 +102,7 @@ def _placed(files: WholeFiles, views: Views, sides: tuple[Positions, Positions])
             numbers.append(column.numbers[column.codes])
     if not numbers:
         return None
-    rows = views.rows[views.members[0]]
+    rows = views.rows
     values = np.column_stack(numbers)
     complete = np.asarray(np.isfinite(values).all(axis=1))
     each = [some[complete[some]] for some in (ours, others, rows)]
@@ -138,14 +140,24 @@ class NearerPeople(BesideControl):
     standing: int
     expected: float
     beside: TwoSamples | None
+    # of pairs of a person and a row: coincidences are no more, at `NEARER_ERROR`; None: no pairs
+    limit: float | None = None
 
-    def beside_copies(self, many: int) -> NearerPeople:
-        """Return the people but for those whom a row of the file equals."""
-        return replace(self, standing=max(0, self.standing - many))
+    def beside_copies(self, many: int, people: int) -> NearerPeople:
+        """Return the people but for those whom a row of the file equals: so many of so many."""
+        equal = round(many * self.people / max(1, people))
+        return replace(self, standing=max(0, self.standing - equal))
+
+    @property
+    def excess(self) -> float:
+        """Return how many more people are far nearer than is expected."""
+        return self.standing - self.expected
 
     @property
     def is_beyond(self) -> bool:
         """Check whether more people are far nearer than chance explains."""
+        if self.limit is not None:
+            return self.standing > max(_LEAST, self.limit)
         high = self.expected + 2 * np.sqrt(self.expected + 1)
         return self.standing > max(_LEAST, float(scipy.stats.poisson.isf(NEARER_ERROR, high)))
 
@@ -157,13 +169,18 @@ SHARES = (0.5, 0.7)
 NEAREST_OTHERS = (0, 2, 8)
 """People who are so near to one another, at each of the reaches that are tried."""
 _LEAST = 4
+_DIFFERENT = 0.99  # share of the people from which on equal rows are no coincidence
+_MIDDLE = 0.5  # of the range of a column
 _RANGE = (0.02, 0.98)  # shares of the people between which the range of a column lies
 _BLOCK = 2**22  # differences that are held at a time
 _FEWEST_VALUES = 5  # of a column of numbers
 _MATCHED = 20  # the same, where answers on a scale are compared as words
 _FEWEST_COLUMNS = 3
 MOST_NEARER = 5_000
-"""Most people or rows of which all distances are compared."""
+"""Most people or rows of which all distances are compared; of more, so many are looked at."""
+_MOST_DISTANCES = 3 * 10**7  # of people from rows, where some are looked at
+NEAREST_PAIRS = (0.1, 0.3, 1.0)
+"""Shares of the pairs that are nearest to each other, of all people and rows, the nearest first."""
 
 
 @dataclass(frozen=True)
@@ -183,35 +200,62 @@ def _reach(apart: Numbers, most: float) -> float:
 
 
 def nearer_people(
-    files: WholeFiles, views: Views, sides: tuple[Positions, Positions]
+    files: WholeFiles,
+    views: Views,
+    sides: tuple[Positions, Positions],
+    *,
+    most: int = MOST_NEARER,
 ) -> NearerPeople | None:
     """Return the people who are far nearer to a row than to all others, where these are too many.
 
     Of people and rows of one law, a person is as likely far nearer to a row than to all people as
     to a person than to all rows, and so is a row. Distances are sums over all numbers, as shares
-    of their range, and over all other columns that differ.
+    of their range, and over all other columns that differ. Rows that are written coarsely count
+    with all others: whoever rounds a few rows would hide them.
+
+    most: Most people, or rows, of a file that is looked at.
     """
     ours, others = sides
-    rows = views.rows[views.members[0]]
-    if not _FEWEST <= min(len(ours), len(rows)) <= max(len(ours), len(rows)) <= MOST_NEARER:
+    rows = _different(views, ours)
+    if min(len(ours), len(rows)) < _FEWEST or max(len(ours), len(rows)) > most:
         return None
     for fewest in (_FEWEST_VALUES, _MATCHED):
         apart = _Apart.of(files, views, ours, rows, fewest)
-        if apart.numbers.shape[1] + apart.codes.shape[1] >= _FEWEST_COLUMNS:
+        if len(files.columns) >= _FEWEST_COLUMNS:
             people = _nearer_by(apart, files.names, (ours, others), rows)
+            if people is None:
+                people = _nearest_pairs(apart, files.names, (ours, others), rows)
             if people is not None:
                 return people
     return None
 
 
+def _different(views: Views, ours: Positions) -> Positions:
+    """Return the rows of the file, of equal ones one, where hardly any people are equal."""
+    every = range(len(views.fine))
+    if len(np.unique(views.keys(ours, None, every))) < _DIFFERENT * len(ours):
+        return views.rows
+    first = np.unique(views.keys(views.rows, None, every), return_index=True)[1]
+    return views.rows[np.sort(first)]
+
+
+def _looked_at(rows: Positions, to: int) -> Positions:
+    """Return rows that are looked at, evenly in their order: all, if these are few."""
+    many = min(len(rows), max(MOST_NEARER // 5, min(MOST_NEARER, _MOST_DISTANCES // to)))
+    return rows[np.linspace(0, len(rows) - 1, many).astype(np.int64)]
+
+
 def _nearer_by(
     apart: _Apart, names: tuple[str, ...], sides: tuple[Positions, Positions], rows: Positions
 ) -> NearerPeople | None:
-    ours, others = sides
-    between, to_rows = apart.nearest(ours, ours), apart.nearest(ours, rows)
-    among, to_people = apart.nearest(rows, rows), apart.nearest(rows, ours)
-    fresh, around = apart.nearest(others, rows), apart.nearest(others, ours)
+    (ours, others), both = sides, max(len(sides[0]), len(rows))
     ratio = len(rows) / len(ours)
+    some, made = _looked_at(ours, both), _looked_at(rows, both)
+    others = _looked_at(others, both) if len(others) else others
+    between, to_rows = apart.nearest(some, ours), apart.nearest(some, rows)
+    among, to_people = apart.nearest(made, rows), apart.nearest(made, ours)
+    fresh, around = apart.nearest(others, rows), apart.nearest(others, ours)
+    scale = len(some) / len(ours) * len(rows) / len(made)  # of rows, as people are looked at
     # a share of the distance to all others, where numbers are many; else one reach for everybody
     reaches: list[_Reach] = []
     if apart.numbers.shape[1] >= _FEWEST_COLUMNS:
@@ -223,22 +267,85 @@ def _nearer_by(
             reach = share * between, share * among, share * around
             reaches.append(_Reach(*reach, int(near_people), int(theirs)))
     for quota in NEAREST_OTHERS:
-        reach = min(_reach(between, quota / ratio), _reach(among, quota * ratio))
+        reach = min(_reach(between, quota / ratio), _reach(among, quota * ratio / scale))
         near_people, theirs = int((between < reach).sum()), int((among < reach).sum())
         reaches.append(_Reach(reach, reach, reach, near_people, theirs))
+    clearest: NearerPeople | None = None
     for reach in reaches:
         is_near = to_rows < reach.people
-        standing = min(int(is_near.sum()), int((to_people < reach.rows).sum()))
-        expected = max(reach.own * ratio, reach.theirs / ratio)
-        people = NearerPeople(names, len(ours), standing, expected, None)
-        if people.is_beyond and len(others):
-            hit = int((fresh < reach.others).sum())
-            return replace(
-                people, beside=TwoSamples(int(is_near.sum()), len(ours), hit, len(others))
-            )
+        standing = min(int(is_near.sum()), int(scale * (to_people < reach.rows).sum()))
+        expected = max(reach.own * ratio, scale * reach.theirs / ratio)
+        people = NearerPeople(names, len(some), standing, expected, None)
+        if people.is_beyond and (clearest is None or people.excess > clearest.excess):
+            clearest = people
+            if len(others):
+                hit = int((fresh < reach.others).sum())
+                beside = TwoSamples(int(is_near.sum()), len(some), hit, len(others))
+                clearest = replace(people, beside=beside)
+    return clearest
+
+
+def _nearest_pairs(
+    apart: _Apart, names: tuple[str, ...], sides: tuple[Positions, Positions], rows: Positions
+) -> NearerPeople | None:
+    """Return the people who make a pair with a row, where such pairs are too many.
+
+    Two of all people and rows make a pair if each is the nearest to the other. Where people lie
+    with intensity a and rows with b, a pair is of two people, of both or of two rows with weights
+    ``a^2``, ``2 a b`` and ``b^2``. So over all places, by Cauchy and Schwarz, pairs of both are at
+    most ``2 sqrt(P R)`` on average, for P and R of the other two, whatever the laws of people and
+    rows. With as many people and rows in pairs, they are no more than where both are of one law, of
+    which chance is exact (Wigginton, Cutler and Abecasis 2005). Rows that are one person several
+    times make a pair with that person, and not with one another. Which pairs are near, and which
+    are looked at, does not depend on who makes them.
+    """
+    ours, others = sides
+    # whoever comes first among those who are as near must not depend on the side
+    both = child(len(ours), len(rows)).permutation(np.concatenate([ours, rows]))
+    some = np.arange(len(both))
+    if len(both) > 2 * MOST_NEARER:
+        some = some[: len(_looked_at(both, len(both)))]
+    distance, place = apart.nearest_of(both[some], both)
+    back = place[place] if len(some) == len(both) else apart.nearest_of(both[place], both)[1]
+    is_pair = (back == some) & ~((place < len(some)) & (place < some))
+    is_person = np.isin(both, ours)
+    looked_at = np.zeros(len(both), np.bool_)
+    looked_at[some] = looked_at[place[is_pair]] = True
+    for share in NEAREST_PAIRS:
+        reach = float(np.quantile(distance[is_pair], share)) if is_pair.any() else 0.0
+        pairs = is_pair & (distance <= reach)
+        many = is_person[some[pairs]].astype(np.int64) + is_person[place[pairs]]
+        counts = np.bincount(many, minlength=3)
+        sides_of = int(2 * counts[2] + counts[1]), int(2 * counts[0] + counts[1])
+        people = NearerPeople(
+            names,
+            int((looked_at & is_person).sum()),
+            int(counts[1]),
+            sides_of[0] * sides_of[1] / max(1, sum(sides_of) - 1),
+            None,
+            most_mixed(*sides_of, NEARER_ERROR),
+        )
         if people.is_beyond:
-            return people
+            if not len(others):
+                return people
+            sample = [_looked_at(side, len(rows)) for side in sides]
+            near = [apart.nearest(side, rows) <= reach for side in sample]
+            (a, n), (b, m) = ((int(side.sum()), len(side)) for side in near)
+            return replace(people, beside=TwoSamples(a, n, b, m))
     return None
+
+
+def most_mixed(people: int, rows: int, error: float) -> float:
+    """Return the pairs of both that random pairs of so many have more of with chance ``error``."""
+    pairs = (people + rows) // 2
+    mixed = np.arange(people % 2, min(people, rows) + 1, 2)
+    logs = mixed * math.log(2) - sum(
+        scipy.special.gammaln(1 + (side - mixed) / 2) for side in (people, rows)
+    )
+    logs -= scipy.special.gammaln(1 + mixed)
+    chances = np.exp(logs - scipy.special.logsumexp(logs)) if pairs else np.ones(1)
+    beyond = np.cumsum(chances[::-1])[::-1] - chances  # of more than each
+    return float(mixed[np.argmax(beyond <= error)]) if pairs else 0.0
 
 
 @dataclass(frozen=True)
@@ -258,14 +365,17 @@ class _Apart:
         codes: list[Positions] = []
         for j, column in enumerate(files.columns):
             values = None if column.numbers is None else column.numbers[column.codes]
-            if values is None or not np.isfinite(values[both]).all():
+            known = np.zeros(0) if values is None else values[ours][np.isfinite(values[ours])]
+            low, high = np.quantile(known, _RANGE) if len(known) else (0.0, 0.0)
+            if values is None or high <= low or len(np.unique(known)) < fewest:
                 codes.append(views.codes(j, 0))
                 continue
-            low, high = np.quantile(values[ours], _RANGE)
-            if high > low and len(np.unique(values[ours])) >= fewest:
-                numbers.append((values - low) / (high - low))
-            else:
-                codes.append(views.codes(j, 0))
+            is_missing = ~np.isfinite(values)
+            place = (values - low) / (high - low)
+            if is_missing[both].any():  # as far from the least and the largest number as these are
+                place = np.where(is_missing, _MIDDLE, place)
+                numbers.append(np.where(is_missing, _MIDDLE, 0.0))
+            numbers.append(place)
         size = len(files.columns[0].codes)
         return cls(
             np.column_stack(numbers or [np.zeros((size, 0))]),
@@ -274,7 +384,11 @@ class _Apart:
 
     def nearest(self, some: Positions, to: Positions) -> Numbers:
         """Return how far the nearest other one is, shape (some,)."""
-        distances = np.empty(len(some), np.float64)
+        return self.nearest_of(some, to)[0]
+
+    def nearest_of(self, some: Positions, to: Positions) -> tuple[Numbers, Positions]:
+        """Return how far the nearest other one is, and its place among those, shape (some,)."""
+        distances, places = np.empty(len(some), np.float64), np.empty(len(some), np.int64)
         step = max(1, _BLOCK // len(to))
         for start in range(0, len(some), step):
             at = some[start : start + step]
@@ -283,5 +397,7 @@ class _Apart:
                 differ = scipy.spatial.distance.cdist(self.codes[at], self.codes[to], "hamming")
                 apart += self.codes.shape[1] * differ
             apart[at[:, None] == to[None]] = np.inf
-            distances[start : start + step] = apart.min(axis=1)
-        return distances
+            nearest = apart.argmin(axis=1)
+            places[start : start + step] = nearest
+            distances[start : start + step] = apart[np.arange(len(at)), nearest]
+        return distances, places

@@ -106,7 +106,7 @@ def _chosen(views: Views, people: Positions, rng: np.random.Generator) -> list[s
     Candidates are the likeliest columns of each fit, from two to all but one.
     """
     names, width = views.files.names, len(views.fine)
-    rows = views.rows[views.members[0]]
+    rows = views.rows
     codes = np.column_stack([views.codes(j, 0) for j in range(width)])
     fit = Partners(codes[people[:MOST_PARTNERED]], codes[rows])
     starts = [np.full(width, share) for share in (0.5, 0.2, 0.9)]

@@ -231,6 +231,8 @@ class Traces:
     elsewhere: NearerPeople | None = None  # whose values stand in a row under other names
     mirrored: MirroredPeople | None = None  # who stand in the file mirrored or exchanged
     nearer_mirrored: NearerPeople | None = None  # the same as nearer, of the file mirrored
+    # the same of all rows of a person together
+    nearer_together: NearerPeople | None = None
 
     def deciding(self, error: float, *, beside: bool) -> Trace:
         """Return the set of columns by which most people surely stand in the file.
@@ -329,12 +331,22 @@ def traces_of(
     mirroring = child(entropy, 12)
     return Traces(
         *(facts, (first, *each), numbering, near, values, small),
-        nearer_people(whole, views, sides),
+        nearer_people(whole, views, sides, most=MOST_SOUGHT),
         look_at_order(files.with_repeated or files, child(entropy, 11)),
         people_elsewhere(whole, sides),
         look_mirrored(whole, sides, facts.copies, mirroring),
         nearer_mirrored(whole, views, sides, mirroring),
+        _nearer_together(files, child(entropy, 13)),
     )
+
+
+def _nearer_together(files: WholeFiles, rng: np.random.Generator) -> NearerPeople | None:
+    """Return the people whose rows, all together, are far nearer to those of one of the file."""
+    if files.together is None:
+        return None
+    people = files.together.files
+    sides = people.rows("real"), people.rows("control")
+    return nearer_people(people, Views(people, rng), sides, most=MOST_SOUGHT)
 
 
 def _of_large_share(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -34,8 +35,10 @@ from narcissus.synthetic.files import (
     numbered_units,
     raw_columns,
 )
+from narcissus.synthetic.held import HeldPeople, people_held
 from narcissus.synthetic.inside import NamesInside, names_inside
 from narcissus.synthetic.repeated import RepeatedRows, agreeing_columns, repeated_rows
+from narcissus.synthetic.together import numbering_column, rows_together
 from narcissus.synthetic.written import Written, day_of, ways_of
 from narcissus.tables.formats import (
     AMONG_NUMBERS,
@@ -149,6 +152,8 @@ class WholeFiles(Sides):
     # columns of numbers in which the file has texts as well, and that nobody declared
     with_texts: tuple[str, ...] = ()
     agreeing: tuple[str, ...] = ()  # columns in which rows agree as those of one person do
+    together: PeopleTogether | None = None  # where people have several rows in all files
+    held: HeldPeople | None = None  # in columns of the file alone
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -210,6 +215,14 @@ class WholeFiles(Sides):
         )
 
 
+@dataclass(frozen=True)
+class PeopleTogether:
+    """The files with one row for each person, which has the cells of all rows of that person."""
+
+    by: str  # the column that numbers people
+    files: WholeFiles
+
+
 def read_whole(
     real: Source,
     synthetic: Source,
@@ -235,7 +248,8 @@ def read_whole(
         if other in raws["synthetic"]:
             raws["synthetic"][column] = raws["synthetic"].pop(other)
     units = {n: raws[n].pop(unit) for n in ("real", "control") if unit and unit in raws.get(n, {})}
-    raws["synthetic"].pop(unit or "", None)
+    theirs = raws["synthetic"].pop(unit or "", None)
+    history = _people_together(raws, units | ({} if theirs is None else {"synthetic": theirs}))
     names = _paired(raws["real"], raws["synthetic"])
     lacking = tuple(sorted(c for c in names if c not in raws.get("control", raws["real"])))
     unread: dict[str, str] = {}
@@ -296,7 +310,53 @@ def read_whole(
     if files.control and not unit and files.columns:
         places = agreeing_columns(_by_side(files, files.columns))
         files = replace(files, agreeing=tuple(files.names[j] for j in places))
+    files = replace(files, held=people_held(raws["real"], raws["synthetic"], strange))
+    files = replace(files, together=_whole_people(history, irrelevant, read_as))
     return replace(files, places=None, with_repeated=None) if ORDER in irrelevant else files
+
+
+def _people_together(
+    raws: Mapping[str, Raw], units: Mapping[str, RawColumn]
+) -> tuple[str, dict[str, Raw]] | None:
+    """Return which column numbers people of several rows, and these with all rows of each.
+
+    units: The named column, by file; none where none is named: then one is sought.
+    """
+    some, named = dict(raws), dict(units)
+    if not named and (column := numbering_column(raws)) is not None:
+        named = {file: raw[column] for file, raw in raws.items() if column in raw}
+        some = {
+            file: {name: each for name, each in raws[file].items() if name != column}
+            for file in named
+        }
+    if not {"real", "synthetic"} <= named.keys():
+        return None
+    together = rows_together({file: some[file] for file in named}, named)
+    return None if together is None else (named["real"].name, together)
+
+
+def _whole_people(
+    history: tuple[str, Mapping[str, Raw]] | None,
+    irrelevant: Sequence[str],
+    read_as: Mapping[str, ReadAs] | None,
+) -> PeopleTogether | None:
+    """Read the files with one row of each person that has the cells of all rows."""
+    if history is None:
+        return None
+    by, raws = history
+    columns: list[WholeColumn] = []
+    for name in raws["real"]:
+        base = name.rpartition(" (")[0]
+        if base in irrelevant or all(_is_plain(raw[name]) for raw in raws.values()):
+            continue
+        with suppress(InputError, TooLargeError):  # told of the column itself
+            each = {file: raw[name] for file, raw in raws.items()}
+            columns.append(_column(name, each, (read_as or {}).get(base)))
+    if not columns:
+        return None
+    sizes = {name: len(next(iter(raw.values())).codes) for name, raw in raws.items()}
+    files = WholeFiles(tuple(columns), sizes["real"], sizes["synthetic"], sizes.get("control", 0))
+    return PeopleTogether(by, _in_order(files))
 
 
 def _one_row_each(

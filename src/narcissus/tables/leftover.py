@@ -63,19 +63,47 @@ def _of_zip(path: Path, file: IO[bytes]) -> Iterator[tuple[int, int]]:
         members, at = archive.infolist(), int(getattr(archive, "start_dir", 0))
     for member in members:
         start = member.header_offset
-        file.seek(start)
-        end = start + 30 + sum(struct.unpack("<HH", file.read(30)[26:])) + member.compress_size
-        yield start, end + (_descriptor(file, end) if member.flag_bits & 8 else 0)
+        name, extra = struct.unpack("<HH", _read(file, start, 30)[26:])
+        yield start, start + 30 + name
+        yield from _understood(start + 30 + name, _read(file, start + 30 + name, extra))
+        content = start + 30 + name + extra
+        end = content + member.compress_size
+        yield content, end + (_descriptor(file, end) if member.flag_bits & 8 else 0)
     file.seek(at)
     directory, place = file.read(), 0
     for signature, size_of in _RECORDS:
         while directory[place : place + 4] == signature:
-            place += size_of(directory[place:])
-    yield at, at + place
+            size, end = size_of(directory[place:]), 0
+            if signature == _MEMBER:
+                name, extra = struct.unpack("<HH", directory[place + 28 : place + 32])
+                begin, end = place + 46 + name, place + 46 + name + extra
+                yield at + place, at + begin
+                yield from _understood(at + begin, directory[begin:end])
+            yield at + (end or place), at + place + size
+            place += size
+
+
+_MEMBER = b"PK\1\2"
+_EXTRA = {0x0001: 28, 0x000A: 32, 0x5455: 13, 0x5855: 12, 0x7855: 4, 0x7875: 11, 0xCAFE: 0}
+"""Extra fields of a member that are sizes, times or owners, and their longest content."""
+_PADDING = (0xA220, 0xD935)
+"""The same of padding: what is not zero after its first four bytes is something else."""
+
+
+def _understood(at: int, extra: bytes) -> Iterator[tuple[int, int]]:
+    """Yield where extra fields stand that hold sizes, times, owners or padding."""
+    place = 0
+    while place + 4 <= len(extra):
+        kind, size = struct.unpack("<HH", extra[place : place + 4])
+        content = extra[place + 4 : place + 4 + size]
+        is_padding = kind in _PADDING and not content[4:].strip(b"\0")
+        if len(content) == size and (is_padding or size <= _EXTRA.get(kind, -1)):
+            yield at + place, at + place + 4 + size
+        place += 4 + size
 
 
 _RECORDS = (
-    (b"PK\1\2", lambda each: 46 + sum(struct.unpack("<HHH", each[28:34]))),
+    (_MEMBER, lambda each: 46 + sum(struct.unpack("<HHH", each[28:34]))),
     (b"PK\6\6", lambda each: 12 + int.from_bytes(each[4:12], "little")),
     (b"PK\6\7", lambda each: 20),
     (b"PK\5\6", lambda each: 22 + int.from_bytes(each[20:22], "little")),

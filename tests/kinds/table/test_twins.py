@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from narcissus import audit
 from narcissus.kinds.table.twins import Twins, cautions
 from narcissus.tables import read_table
 from narcissus.tables.parts import sketch_table
@@ -68,3 +69,21 @@ def test_rows_that_are_counted_are_as_rows_that_are_held():
 def test_a_value_of_one_person_tells_nothing_of_them():
     alone = pd.DataFrame({"own": np.arange(100) * 1.5, "coin": RNG.integers(0, 2, 100)})
     assert not list(cautions(read_table(alone), ["coin"]))
+
+
+@pytest.mark.parametrize(
+    ("bins", "how"),
+    [
+        ({"above": 90.0}, "guessed to the right side of 90 "),
+        ({"edges": [95.0]}, "guessed to the right one of 2 bins "),
+        ({}, "guessed right "),
+    ],
+)
+def test_the_caution_of_a_study_says_what_is_right_of_a_secret_in_bins(bins, how):
+    """It is the bin, whatever the study: its cautions are read with the bins of the study."""
+    rows = np.arange(200)
+    age = np.where(rows < 198, 30 + rows % 40, 99) if bins else np.where(rows < 198, 30, 99)
+    people = pd.DataFrame({"age": age, "town": RNG.integers(0, 4, 200), "job": rows % 3})
+    outcome = audit(people, unknown=["age"], epsilon=1, bins={"age": bins} if bins else None, rng=1)
+    [reason] = [each.reason for each in outcome.record.not_assessed if "before any" in each.reason]
+    assert how in reason

@@ -18,7 +18,7 @@ from narcissus.results import Grade
 from narcissus.rows import Count, Fact, Place, Positive, Quantity, Share, StudyRow, Unaccounted
 from narcissus.synthetic.assess import ALIKE
 from narcissus.synthetic.copies import COPIES, Copies, FileFacts
-from narcissus.synthetic.nearly import NearerPeople
+from narcissus.synthetic.nearly import MOST_NEARER, NearerPeople
 from narcissus.synthetic.partly import PartlyCopied
 from narcissus.synthetic.traces import (
     BUT_ANY,
@@ -322,6 +322,12 @@ def unaccounted(
         alone = "the data have no such column, so it may be one of them under another name"
         reason = next(iter(whole.unread.values()), alone)
         told = "".join(
+            f"A row holds {each.values} values or more of {each.standing:,} of {each.people:,} "
+            f"people there; coincidence explains about {round(each.expected):,}. "
+            for each in (whole.held,)
+            if each is not None
+        )
+        told += "".join(
             f"Names of {each.standing:,} of {each.people:,} people stand in `{each.within}`. "
             for each in whole.inside
             if each.within in whole.strange
@@ -346,12 +352,7 @@ def unaccounted(
         reason += _without_control(names, whole.lacking)
         is_lacking = any(name in whole.lacking for name in names)
         yield _undeclared(names, reason, "" if can_tell and not is_lacking else CONTROL)
-    for nearer in [traces.nearer] if traces.nearer is not None else []:
-        is_accepted = nearer.standing - nearer.expected <= at_most * nearer.people
-        # whole copies are counted and told: asked about is who else a row is near
-        is_accepted |= not nearer.beside_copies(traces.facts.copies.standing).is_beyond
-        if not (is_accepted or (can_tell and nearer.is_explained)):
-            yield _of_nearer(nearer, can_tell=can_tell)
+    yield from _nearly(traces, at_most, can_tell=can_tell)
     columns = {trace.columns[0] for trace in left}
     for some in () if is_exceeded else traces.sets.striking:
         is_explained = can_tell and some.is_explained
@@ -366,6 +367,31 @@ def unaccounted(
             yield _undeclared(some.columns, reason, "" if can_tell and not is_lacking else CONTROL)
     yield from _inside(whole, at_most, can_tell=can_tell)
     yield from _changed(traces, at_most, can_tell=can_tell)
+    if not is_exceeded:
+        yield from _together(whole, traces, at_most, can_tell=can_tell)
+
+
+def _nearly(traces: Traces, at_most: float, *, can_tell: bool) -> Iterator[Unaccounted]:
+    """Yield the people to whom a row is far nearer than chance explains, and equals not."""
+    nearer, copies = traces.nearer, traces.facts.copies
+    if nearer is None or nearer.excess <= at_most * nearer.people:
+        return
+    # whole copies are counted and told: asked about is who else a row is near
+    is_beyond = nearer.beside_copies(copies.standing, copies.people).is_beyond
+    if is_beyond and not (can_tell and nearer.is_explained):
+        yield _of_nearer(nearer, can_tell=can_tell)
+
+
+def _together(
+    whole: WholeFiles, traces: Traces, at_most: float, *, can_tell: bool
+) -> Iterator[Unaccounted]:
+    """Yield the people whose rows are, all together, nearly those of a person of the file."""
+    nearer = traces.nearer_together
+    if nearer is None or whole.together is None or nearer.excess <= at_most * nearer.people:
+        return
+    if not (can_tell and nearer.is_explained):
+        subject = f"rows of each `{whole.together.by}` together, which are nearly a person's"
+        yield _of_nearer(nearer, subject, can_tell=can_tell)
 
 
 def name_declared(name: str) -> str:
@@ -461,7 +487,7 @@ def _changed(traces: Traces, at_most: float, *, can_tell: bool) -> Iterator[Unac
             )
     nearer = traces.nearer_mirrored
     if nearer is not None and not is_asked:
-        is_accepted = nearer.standing - nearer.expected <= at_most * nearer.people
+        is_accepted = nearer.excess <= at_most * nearer.people
         if not (is_accepted or (can_tell and nearer.is_explained)):
             yield _of_nearer(nearer, "mirrored rows that are nearly a person", can_tell=can_tell)
 
@@ -470,10 +496,13 @@ def _of_nearer(
     nearer: NearerPeople, subject: str = "rows that are nearly a person", *, can_tell: bool
 ) -> Unaccounted:
     """Return the question of people to whom rows are far nearer than chance explains."""
+    many = f"{nearer.standing:,} of {nearer.people:,} people"
+    how = f"To {many} a row is far nearer than other people are"
+    if nearer.limit is not None:
+        how = f"{many} have a row that is nearest to them and to which they are nearest"
     return Unaccounted(
         subject=f"the {subject}",
-        reason=f"To {nearer.standing:,} of {nearer.people:,} people a row is far nearer than other "
-        f"people are; chance explains about {round(nearer.expected):,}.",
+        reason=f"{how}; chance explains about {round(nearer.expected):,}.",
         declaration=ACCEPTED if can_tell else CONTROL,
     )
 
@@ -497,6 +526,8 @@ def not_sought(whole: WholeFiles, traces: Traces) -> Iterator[str]:
         yield "copies by two columns, and by all but a given one, in files of so many rows"
     if max(whole.real, whole.synthetic, whole.control) > MOST_SOUGHT:
         yield "nearest records, and copies of some columns of people, in files of so many rows"
+    if max(whole.real, whole.synthetic) > MOST_NEARER:
+        yield "values of people under the names of other columns, in files of so many rows"
     yield from whole.unseen
     if unread:
         yield f"{unread:,} rows of the file that are coarse in rare ways"

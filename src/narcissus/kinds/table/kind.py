@@ -45,6 +45,7 @@ from narcissus.kinds.table.population import Groups, settings_of
 from narcissus.kinds.table.published import attack_own_release, read_published
 from narcissus.kinds.table.schema import (
     DEFAULT_TRIALS,
+    BinsSpec,
     PolicyFile,
     TableStudy,
     ThresholdSpec,
@@ -453,10 +454,16 @@ def reading_lines(table: Table) -> list[str]:
     return [*lines, f"In the table {spellings}"] if spellings else lines
 
 
-def not_assessed(experiment: Experiment) -> Iterator[NotAssessed]:
-    """List what was not, or only roughly, assessed, and why, where the study decides it."""
+def not_assessed(
+    experiment: Experiment, bins: Mapping[str, BinsSpec] = {}
+) -> Iterator[NotAssessed]:
+    """List what was not, or only roughly, assessed, and why, where the study decides it.
+
+    bins: Of columns, by name: of a guess of these it is the bin that is right.
+    """
     table = experiment.table
-    yield from cautions(table, [table.names[j] for j in experiment.queries.unknown])
+    each = {name: spec.model_dump() for name, spec in bins.items()}
+    yield from cautions(table, [table.names[j] for j in experiment.queries.unknown], each)
     for name, text in experiment.table.notes.items():
         yield NotAssessed(
             f"the order of the column `{name}`",
@@ -618,7 +625,7 @@ class TableKind(Kind[TableStudy, TableWork]):
         )
         options.observer.start("drawing conclusions", 0)
         outcome = self.outcome(work, self.measure(work, trials, options))
-        left = [*rough, *_repeated(study), *not_assessed(experiment)]
+        left = [*rough, *_repeated(study), *not_assessed(experiment, study.data.bins)]
         left += untested(tested, experiment.table.rows)
         return replace(outcome, not_assessed=[*left, *outcome.not_assessed])
 
