@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from narcissus._outwards import lower, upper
+from narcissus.judgement import StudyJudgement
 from narcissus.kinds.layout import table
 from narcissus.kinds.membership.kind import (
     ABOUT,
@@ -19,7 +20,6 @@ from narcissus.membership.reported import AREA, PRECISION
 from narcissus.report.format import MISSING, number, percent
 from narcissus.report.page import Block, Facts, Text
 from narcissus.report.roc import limits_of, roc_figure
-from narcissus.rows import StudyJudgement
 
 
 def describe_facts(detail: MembershipResult) -> Facts:
