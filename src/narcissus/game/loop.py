@@ -76,7 +76,7 @@ class Play:
     """A run of a game."""
 
     outcome: Literal["violates", "no violation found"]  # no run shows that a mechanism is resilient
-    statement: Any
+    statement: Statement
     # a resilient mechanism is found to violate with chance at most 1 - this, whenever one looks
     confidence: float
     trials: int  # played

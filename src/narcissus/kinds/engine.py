@@ -130,7 +130,7 @@ class Kind(Generic[StudyT, WorkT]):
         """Return the weakest grade of what these contradictions are between."""
         return "sampled"
 
-    def is_of_people(self, study: Mapping[str, Any]) -> bool:
+    def is_of_people(self, study: Mapping[str, object]) -> bool:
         """Whether numbers depend on real people's records."""
         return False
 

@@ -80,6 +80,8 @@ class Statement(Protocol):
     """
 
     rule: ClassVar[Literal["mean", "min"]]
+    definition: ClassVar[str]
+    whatever_is_told: ClassVar[bool]
 
     @property
     def epsilon(self) -> float: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -208,7 +209,7 @@ class ExtractionKind(Kind[ExtractionStudy, ExtractionWork]):
             return None
         return "too few trials" if detail.more else "inconclusive"
 
-    def is_of_people(self, study: Any) -> bool:
+    def is_of_people(self, study: Mapping[str, object]) -> bool:
         return True
 
 

@@ -37,7 +37,7 @@ from narcissus.study.part_section import checked
 from narcissus.study.parts import Part
 from narcissus.study.registry import WORLD, loaded
 from narcissus.study.work import agree
-from narcissus.success.statements import FixedBaseline, Resilience
+from narcissus.success.statements import FixedBaseline, Resilience, Statement
 
 SECTIONS = ("mechanism", "world", "success", "looser")
 
@@ -178,7 +178,7 @@ class _WorstRate:
 
 
 def covered(
-    study: GameStudy, written: WrittenFamily, statement: Any, options: RunOptions
+    study: GameStudy, written: WrittenFamily, statement: Statement, options: RunOptions
 ) -> Covered:
     """Search between the rates of a family, or priors near one; others are what is written out."""
     family = study.family
@@ -208,7 +208,7 @@ def covered(
     return _with_worst(written, cover.rate, statement.epsilon), cover, between
 
 
-def _near(family: NearFamily, given: WrittenOut, statement: Any) -> Covered:
+def _near(family: NearFamily, given: WrittenOut, statement: Statement) -> Covered:
     """Look at the priors near that of a game; InputError: nothing is known of them."""
     reason, fixed = why_not_near(given), isinstance(statement, FixedBaseline)
     if not isinstance(statement, Resilience | FixedBaseline):

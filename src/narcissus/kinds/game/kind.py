@@ -64,7 +64,13 @@ from narcissus.study.store import TrialStore
 from narcissus.study.work import agree, timed
 from narcissus.success import KeptSurprisal
 from narcissus.success.relations import RandomRow
-from narcissus.success.statements import FixedBaseline, NotMemorizing, Resilience, SinglingOut
+from narcissus.success.statements import (
+    FixedBaseline,
+    NotMemorizing,
+    Resilience,
+    SinglingOut,
+    Statement,
+)
 from narcissus.success.statements import prepared as completed
 from narcissus.worlds.finite import Pairs, RandomNeighbours
 
@@ -342,7 +348,7 @@ class GameKind(Kind[GameStudy, GameWork]):
 KIND = GameKind()
 
 
-def played_game(statement: Any, played: Play, *, stopped: bool) -> PlayedGame:
+def played_game(statement: Statement, played: Play, *, stopped: bool) -> PlayedGame:
     """Return what attackers did, with the gap of each where the statement is about that.
 
     stopped: whether the run ended as soon as the statement was refuted.
@@ -416,7 +422,7 @@ def _written(study: GameStudy, setup: Setup, unanswered: list[NotAssessed]) -> W
         return None
 
 
-def _completed(setup: Setup, written: WrittenFamily | None) -> Any:
+def _completed(setup: Setup, written: WrittenFamily | None) -> Statement:
     """Fill in what the statement takes from the world; each member of a family has its own."""
     games = list(setup.game.members().values())
     if len(games) > 1:
@@ -428,7 +434,7 @@ def _completed(setup: Setup, written: WrittenFamily | None) -> Any:
     return statement
 
 
-def _gaps_in(statement: Any, is_exact: bool, played: Play | None) -> Iterator[NotAssessed]:
+def _gaps_in(statement: Statement, is_exact: bool, played: Play | None) -> Iterator[NotAssessed]:
     """List what was asked and has no answer."""
     tested = statement if played is None else played.statement
     if isinstance(tested, FixedBaseline) and tested.best is None and not is_exact:
@@ -451,7 +457,7 @@ def _gaps_in(statement: Any, is_exact: bool, played: Play | None) -> Iterator[No
             yield NotAssessed(f"the attack {attacker.name}", why, "mend it, and play again")
 
 
-def _bounds(study: GameStudy, setup: Setup, statement: Any) -> Iterator[GameBound]:
+def _bounds(study: GameStudy, setup: Setup, statement: Statement) -> Iterator[GameBound]:
     if not isinstance(statement, Resilience | FixedBaseline):
         return
     if study.assume is not None and (limit := _advantage(study.assume, setup)) is not None:
@@ -487,7 +493,7 @@ def _advantage(assume: Assume, setup: Setup) -> float | None:
 
 def _played(
     work: GameWork,
-    statement: Any,
+    statement: Statement,
     options: RunOptions,
     store: TrialStore | None,
     executor: Executor,

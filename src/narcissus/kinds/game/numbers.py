@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from narcissus.success.statements import (
     NotMemorizing,
     Resilience,
     SinglingOut,
+    Statement,
     Threshold,
     prepared,
 )
@@ -106,25 +107,27 @@ def fixed_guess(assumed: float | None, computed: float | None) -> BestFixedGuess
     return None if computed is None else BestFixedGuess(chance=proved(computed, ()))
 
 
-def criterion_of(statement: Any) -> StudyCriterion:
+def criterion_of(statement: Statement) -> StudyCriterion:
     """Return what is asked of every attacker: a gap, or success by another measure."""
     of = GAP if isinstance(statement, Resilience) else "success"
     limit = None if isinstance(statement, NotMemorizing) else limit_of(statement)
     return StudyCriterion(of=of, at_most=limit)
 
 
-def has_epsilon(statement: Any) -> bool:
+def has_epsilon(
+    statement: Statement,
+) -> TypeGuard[Resilience | FixedBaseline | SinglingOut]:
     return isinstance(statement, Resilience | FixedBaseline | SinglingOut)
 
 
-def limit_of(statement: Any) -> float:
+def limit_of(statement: Statement) -> float:
     """Return what a statement allows of what is needed."""
     return statement.epsilon if isinstance(statement, Threshold) else statement.delta
 
 
 def exactly(
     family: WrittenFamily,
-    statement: Any,
+    statement: Statement,
     epsilons: Sequence[float],
     cover: Cover | NearPriors | None = None,
     between: str = "",
@@ -174,7 +177,7 @@ def exactly(
 _Answer = tuple[str, float, str, float | None]
 
 
-def _other(family: WrittenFamily, statement: Any) -> _Answer | None:
+def _other(family: WrittenFamily, statement: Statement) -> _Answer | None:
     """Evaluate a statement other than resilience for each member; None if one has no answer."""
     every: list[_Answer] = []
     for name, exact in family.members.items():
@@ -185,7 +188,7 @@ def _other(family: WrittenFamily, statement: Any) -> _Answer | None:
     return max(every, key=lambda candidate: candidate[1] - limit_of(statement))
 
 
-def _least(exact: WrittenOut, statement: Any) -> tuple[float, str, float | None] | None:
+def _least(exact: WrittenOut, statement: Statement) -> tuple[float, str, float | None] | None:
     if isinstance(statement, Threshold) and not exact.additive:
         return exact.beyond(statement.tau), f"least epsilon for tau {statement.tau:g}", None
     name = f"least delta at epsilon {statement.epsilon:g}"
@@ -209,7 +212,7 @@ def _singled_out(exact: WrittenOut, statement: SinglingOut) -> float | None:
     return max(0.0, float(np.max(gains)))
 
 
-def curve_of(statement: Any, attackers: Sequence[Attacked]) -> tuple[IsolationPoint, ...]:
+def curve_of(statement: Statement, attackers: Sequence[Attacked]) -> tuple[IsolationPoint, ...]:
     """Return, for each weight, how often predicates that light isolate, and the best baseline."""
     if not isinstance(statement, SinglingOut):
         return ()

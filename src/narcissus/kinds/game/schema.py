@@ -23,6 +23,7 @@ from narcissus.study.registry import STATEMENT, loaded
 from narcissus.study.sections import FileSection, TimedRun, without_defaults
 from narcissus.study.signatures import waits
 from narcissus.success import Claim, KeptSurprisal
+from narcissus.success.statements import Statement
 from narcissus.worlds import NamedFamily, Neighbours, OwnWorld, Pairs, Records, members
 from narcissus.worlds.base import LISTED, World, all_tuples, tuples
 from narcissus.worlds.finite import data_sets
@@ -444,7 +445,7 @@ class Setup:
 
     game: Game
     attacks: dict[str, Any]
-    statement: Any
+    statement: Statement
 
 
 class GameStudy(FileSection):
@@ -524,7 +525,7 @@ def asked_of_rows(statement: Part) -> float | KeptSurprisal | None:
     return surprisal.share if surprisal == KeptSurprisal(surprisal.share) else surprisal
 
 
-def _statement(part: Part, game: Game) -> Any:
+def _statement(part: Part, game: Game) -> Statement:
     """Build the statement for a game that it fits; rows are counted in the world."""
     claim: type[Claim] = part.maker  # pyright: ignore[reportAssignmentType] (each begins there)
     claim.require(game)

@@ -305,7 +305,7 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
     def premises(self, detail: MembershipResult) -> tuple[str, ...]:
         return detail.premises
 
-    def is_of_people(self, study: Mapping[str, Any]) -> bool:
+    def is_of_people(self, study: Mapping[str, object]) -> bool:
         return True
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, Field, model_validator
@@ -289,6 +289,16 @@ def model_not_assessed(*, trains: bool, limits_memory: bool) -> list[NotAssessed
     return found
 
 
+class ComparedWithFresh(Protocol):
+    """A result on what a model was trained on, next to points that it never saw."""
+
+    @property
+    def by_chance(self) -> bool: ...
+
+    @property
+    def blind(self) -> tuple[BlindBaseline, ...]: ...
+
+
 class MemorizationKind(Kind[StudyT, WorkT]):
     unit: ClassVar[str] = "images"
     """What is counted."""
@@ -311,10 +321,10 @@ class MemorizationKind(Kind[StudyT, WorkT]):
         conditions = () if detail.by_chance else (premise,)
         return (f"{unit} are independent draws of one source", *conditions)
 
-    def is_of_people(self, study: Mapping[str, Any]) -> bool:
+    def is_of_people(self, study: Mapping[str, object]) -> bool:
         return True
 
-    def undecided(self, detail: Any) -> Status | None:
+    def undecided(self, detail: ComparedWithFresh) -> Status | None:
         return "not assessed" if is_void(detail.blind) else None
 
     def without_model(

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,9 @@ from narcissus.worlds.base import Draw
 Codes = NDArray[np.int64]
 Guesses = NDArray[np.integer]
 Rows = NDArray[np.int32]
-Model = Callable[[Any, Codes, Any, int, np.random.Generator], Floats]
+Draws = np.random.Generator
+SeenT = TypeVar("SeenT", bound=np.generic)
+Model = Callable[[NDArray[SeenT], Codes, NDArray[SeenT], int, np.random.Generator], Floats]
 """Returns the chance of each class, for rows to be guessed, from fitted rows and their classes."""
 
 FITTED, TESTED = 8_000, 4_000  # rows that a model is fitted to, and that are guessed, at most
@@ -140,52 +142,52 @@ def _named(experiment: Experiment, rows: Rows) -> Guesses:
     return experiment.success.guess_of(experiment.queries.joint(rows))
 
 
-def _forest(experiment: Experiment) -> Model:
+def _forest(experiment: Experiment) -> Model[np.int32]:
     known = list(experiment.queries.known)
     ordered = [experiment.table.ordered[c] for c in known]
 
-    def chances(fitted: Any, classes: Codes, asked: Any, size: int, rng: Any) -> Floats:
+    def chances(fitted: Rows, classes: Codes, asked: Rows, size: int, rng: Draws) -> Floats:
         return tree_chances(fitted, classes, asked, ordered, size=size, rng=rng)
 
     return chances
 
 
-def _lookup(experiment: Experiment) -> Model:
+def _lookup(experiment: Experiment) -> Model[np.int32]:
     known = list(experiment.queries.known)
     sizes = [experiment.queries.sizes[c] for c in known]
 
-    def chances(fitted: Any, classes: Codes, asked: Any, size: int, rng: Any) -> Floats:
+    def chances(fitted: Rows, classes: Codes, asked: Rows, size: int, rng: Draws) -> Floats:
         return lookup_chances(fitted, classes, asked, sizes, size=size, rng=rng, wide=True)
 
     return chances
 
 
-def _additive(experiment: Experiment) -> Model:
+def _additive(experiment: Experiment) -> Model[np.int32]:
     sizes = [experiment.queries.sizes[c] for c in experiment.queries.known]
 
-    def chances(fitted: Any, classes: Codes, asked: Any, size: int, rng: Any) -> Floats:
+    def chances(fitted: Rows, classes: Codes, asked: Rows, size: int, rng: Draws) -> Floats:
         del rng
         return additive_chances(fitted, classes, asked, sizes, size=size)
 
     return chances
 
 
-def _linear(experiment: Experiment) -> Model:
-    def chances(fitted: Any, classes: Codes, asked: Any, size: int, rng: Any) -> Floats:
+def _linear(experiment: Experiment) -> Model[np.int32]:
+    def chances(fitted: Rows, classes: Codes, asked: Rows, size: int, rng: Draws) -> Floats:
         numbers = known_numbers(experiment, np.concatenate([fitted, asked]))
         return linear_chances(numbers, classes, size=size, rng=rng)
 
     return chances
 
 
-def _related(experiment: Experiment) -> Model:
+def _related(experiment: Experiment) -> Model[np.int32]:
     table, known = experiment.table, experiment.queries.known
     each = [(known.index(column), table.values[column]) for column in _ordered(experiment)]
     ordered = [(place, values) for place, values in each if values is not None]
     sizes = [experiment.queries.sizes[c] for c in known]
     answers = _answers(experiment)
 
-    def chances(fitted: Any, classes: Codes, asked: Any, size: int, rng: Any) -> Floats:
+    def chances(fitted: Rows, classes: Codes, asked: Rows, size: int, rng: Draws) -> Floats:
         seen = np.concatenate([fitted, asked])
         values_of_rows = [np.zeros(len(seen)), *(values[seen[:, at]] for at, values in ordered)]
         numbers = np.column_stack(values_of_rows)
@@ -250,7 +252,11 @@ def known_numbers(experiment: Experiment, seen: NDArray[np.integer]) -> Floats:
 
 
 def _from_known(
-    experiment: Experiment, model: Model, fitted: Rows, asked: Rows, rng: np.random.Generator
+    experiment: Experiment,
+    model: Model[np.int32],
+    fitted: Rows,
+    asked: Rows,
+    rng: np.random.Generator,
 ) -> Guesses:
     known = list(experiment.queries.known)
     return guessed(experiment, model, fitted, fitted[:, known], asked[:, known], rng)
@@ -258,10 +264,10 @@ def _from_known(
 
 def guessed(
     experiment: Experiment,
-    model: Model,
+    model: Model[SeenT],
     fitted: Rows,
-    seen: NDArray[Any],
-    asked: NDArray[Any],
+    seen: NDArray[SeenT],
+    asked: NDArray[SeenT],
     rng: np.random.Generator,
 ) -> Guesses:
     """Guess the unknown columns of rows, one by one where no joint values are listed.

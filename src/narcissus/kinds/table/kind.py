@@ -663,7 +663,7 @@ class TableKind(Kind[TableStudy, TableWork]):
     def cases(self, findings: Findings) -> list[JudgedSetting]:
         return list(setting_cases(findings))
 
-    def is_of_people(self, study: Mapping[str, Any]) -> bool:
+    def is_of_people(self, study: Mapping[str, object]) -> bool:
         return True
 
     def to_show(self, detail: TableResult) -> TableResult:
@@ -684,7 +684,7 @@ def criteria_at(label: str, accepted: Accepted | None) -> list[StudyCriterion]:
 
 def measured(
     experiment: Experiment,
-    trials: Mapping[str, Mapping[str, Any]],
+    trials: Done,
     threshold: ThresholdSpec | None,
     decided_at: str | None,
     held_out: Sequence[HeldOutGuess] = (),

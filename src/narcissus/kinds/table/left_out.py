@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +28,7 @@ from narcissus.kinds.table.held_out import (
     TESTED,
     Model,
     RowGuesses,
+    SeenT,
     guessed,
     is_better,
     known_numbers,
@@ -253,7 +253,7 @@ class _ColumnValues:
         x = np.column_stack([*features[:MOST_FEATURES], *self.of_known])
         ordered = [True] * (x.shape[1] - len(self.known)) + [table.ordered[c] for c in self.known]
 
-        def by_trees(of: Any, classes: Any, asked: Any, size: int, random: Draws) -> Floats:
+        def by_trees(of: Codes, classes: Codes, asked: Codes, size: int, random: Draws) -> Floats:
             return tree_chances(of, classes, asked, ordered, size=size, rng=random)
 
         return self._fitted(by, by_trees, x, rng)
@@ -266,7 +266,7 @@ class _ColumnValues:
         x = np.column_stack([*flat, *self.of_known])
         sizes = [int(column.max()) + 1 for column in x.T]
 
-        def by_cells(of: Any, classes: Any, asked: Any, size: int, random: Draws) -> Floats:
+        def by_cells(of: Codes, classes: Codes, asked: Codes, size: int, random: Draws) -> Floats:
             return lookup_chances(of, classes, asked, sizes, size=size, rng=random, sets=SETS)
 
         return self._fitted(by, by_cells, x, rng)
@@ -300,7 +300,7 @@ class _ColumnValues:
         x = np.column_stack([*features, *self.of_known, np.zeros(len(numbers), dtype=np.int64)])
         sizes = [int(column.max()) + 1 for column in x.T]
 
-        def by_cells(of: Any, classes: Any, asked: Any, size: int, random: Draws) -> Floats:
+        def by_cells(of: Codes, classes: Codes, asked: Codes, size: int, random: Draws) -> Floats:
             return lookup_chances(of, classes, asked, sizes, size=size, rng=random)
 
         return self._fitted(by, by_cells, x, rng)
@@ -316,7 +316,12 @@ class _ColumnValues:
         return RowGuesses(by, self.rows[places], guesses)
 
     def _fitted(
-        self, by: str, model: Model, x: NDArray[Any], rng: Draws, hidden: Sequence[Floats] = ()
+        self,
+        by: str,
+        model: Model[SeenT],
+        x: NDArray[SeenT],
+        rng: Draws,
+        hidden: Sequence[NDArray[SeenT]] = (),
     ) -> RowGuesses:
         """Guess by a model that is fitted to the first rows, of which it sees ``hidden`` too."""
         before, after = x[: self.start], x[self.start :]
@@ -335,7 +340,7 @@ GUESSERS: Mapping[str, Callable[[_ColumnValues, str, Sequence[RawColumn], Draws]
 """Who guesses rows of the table from values as they stand."""
 
 
-def _linear(of: Floats, classes: Any, asked: Floats, size: int, rng: Draws) -> Floats:
+def _linear(of: Floats, classes: Codes, asked: Floats, size: int, rng: Draws) -> Floats:
     """Return chances by a linear model; the last columns of fitted rows are numbers of secrets."""
     known, exact = np.split(of, [asked.shape[1]], axis=1)
     numbers = np.concatenate([known, asked])

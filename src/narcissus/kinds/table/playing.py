@@ -27,8 +27,10 @@ from narcissus.bounds import THEOREMS, Theorem
 from narcissus.bounds.theorems import user_theorems
 from narcissus.errors import InputError
 from narcissus.evidence import each_confidence
+from narcissus.game.block import Arrays
 from narcissus.game.executor import Executor, soon
 from narcissus.game.looks import MOST, LookPlan, schedule
+from narcissus.kinds.engine import Done
 from narcissus.kinds.table import work
 from narcissus.kinds.table.envelope import Enclosure
 from narcissus.kinds.table.estimates import (
@@ -40,7 +42,7 @@ from narcissus.kinds.table.estimates import (
     scores_of,
 )
 from narcissus.kinds.table.excesses import family
-from narcissus.kinds.table.experiment import Experiment, shown, trained
+from narcissus.kinds.table.experiment import Experiment, Found, shown, trained
 from narcissus.kinds.table.found import DecisionDetail, PrecisionDetail, SettingFound, known
 from narcissus.kinds.table.population import PILOT
 from narcissus.kinds.table.schema import TableStudy, ThresholdSpec
@@ -51,8 +53,6 @@ from narcissus.study.engines.holder import split_if_few
 from narcissus.study.kinds import RunOptions
 from narcissus.study.pool import play_all
 from narcissus.study.store import FILE, TrialStore
-
-Trials = Mapping[str, Any]
 
 PILOT_TRIALS = 10
 PATIENT_LOOKS = 4
@@ -70,7 +70,7 @@ class SentExperiment:
     def of(cls, experiment: Experiment) -> SentExperiment:
         return cls(experiment, user_theorems())
 
-    def __call__(self, key: str) -> dict[str, Any]:
+    def __call__(self, key: str) -> Found:
         for name in user_theorems():  # of what this worker played before
             if name not in self.theorems:
                 del THEOREMS[name]
@@ -87,10 +87,10 @@ class TablePlan(LookPlan, ABC):
     """Looks at the settings of a table."""
 
     requested: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Trials that the study asks of an attack, by name."""
+    """Done that the study asks of an attack, by name."""
 
     @abstractmethod
-    def end(self, now: Experiment, trials: Trials, look: int, seconds: float) -> Ending:
+    def end(self, now: Experiment, trials: Done, look: int, seconds: float) -> Ending:
         """Return how the run ended at a look, from 1, to which playing took these seconds."""
 
     def at(self, experiment: Experiment, look: int) -> Experiment:
@@ -114,7 +114,7 @@ class PrecisionPlan(TablePlan):
     wanted: float  # half the distance between limits at which it ends, as a share
     threshold: ThresholdSpec | None = None
 
-    def end(self, now: Experiment, trials: Trials, look: int, seconds: float) -> Ending:
+    def end(self, now: Experiment, trials: Done, look: int, seconds: float) -> Ending:
         seen, shown_trials = shown(now, trials)
         numbers = [
             summarise(seen, s, [shown_trials[f"{t}/{s}"] for t in range(now.trials)])
@@ -136,10 +136,10 @@ class PrecisionPlan(TablePlan):
 class DecisionPlan(TablePlan):
     """Looks at which a run ends when its verdict is decided, or its time is spent."""
 
-    weigh: Callable[[Experiment, Trials], tuple[Status, int | None]]
+    weigh: Callable[[Experiment, Done], tuple[Status, int | None]]
     """Returns the status that a record would have, and about how many trials would decide it."""
 
-    def end(self, now: Experiment, trials: Trials, look: int, seconds: float) -> Ending:
+    def end(self, now: Experiment, trials: Done, look: int, seconds: float) -> Ending:
         status, needed = self.weigh(now, trials)
         reason = "decided" if status in ("met", "exceeded", "contradicted") else ""
         if status == "inconclusive" and look > PATIENT_LOOKS:
@@ -155,7 +155,7 @@ def looks_of(
     study: TableStudy,
     options: RunOptions,
     executor: Executor,
-    weigh: Callable[[Experiment, Trials], tuple[Status, int | None]],
+    weigh: Callable[[Experiment, Done], tuple[Status, int | None]],
 ) -> TablePlan | None:
     """Fix when the run may end, for a precision by a pilot; None if the study names the trials."""
     observer, threshold = options.observer, study.threshold
@@ -203,9 +203,9 @@ def looks_of(
 def play_looks(
     experiment: Experiment,
     plan: TablePlan,
-    play: Callable[[Experiment], Trials],
+    play: Callable[[Experiment], Done],
     observer: Observer,
-) -> tuple[Experiment, Trials]:
+) -> tuple[Experiment, Done]:
     """Play to each look in turn, until the plan ends the run."""
     for look in range(1, len(plan.looks) + 1):
         now, began = plan.at(experiment, look), time.monotonic()
@@ -249,7 +249,7 @@ def half_width(numbers: SettingFound, threshold: ThresholdSpec | None = None) ->
 
 def _needed(
     pilot: Experiment,
-    trials: Sequence[Mapping[str, Any]],
+    trials: Sequence[Arrays],
     wanted: float,
     threshold: ThresholdSpec | None,
 ) -> int:
@@ -268,7 +268,7 @@ def _needed(
 
 
 def _reaches(
-    pilot: Experiment, trials: Sequence[Mapping[str, Any]], threshold: ThresholdSpec | None
+    pilot: Experiment, trials: Sequence[Arrays], threshold: ThresholdSpec | None
 ) -> Iterator[Callable[[int], float]]:
     around = Enclosure.of(trials, pilot.targets)
     error = (1 - pilot.claimed) / 2  # that of the first look
@@ -312,7 +312,7 @@ def play_trials(
     executor: Executor,
     *,
     again: bool,
-) -> tuple[Experiment, Mapping[str, Any]]:
+) -> tuple[Experiment, Done]:
     """Play what is not played yet; return the experiment as it was played, and all trials.
 
     ``again``: attacks learn even if all trials are there, since others will use them.
@@ -350,10 +350,10 @@ def _played(
     executor: Executor,
     options: RunOptions,
     agreed: Callable[[Sequence[str]], None],
-) -> tuple[Experiment, Mapping[str, Any]]:
-    trials: dict[str, Any] = {}
+) -> tuple[Experiment, Done]:
+    trials = dict[str, Arrays]()
 
-    def play(now: Experiment) -> Mapping[str, Any]:
+    def play(now: Experiment) -> Done:
         keys = [key for key in now.keys() if key not in trials]  # noqa: SIM118
         stored_keys = set[str]() if store is None else store.keys()
         if trials:  # the first trials were agreed to beforehand
@@ -379,9 +379,7 @@ def _played(
     return play_looks(experiment, plan, play, options.observer)
 
 
-def _require_alike(
-    experiment: Experiment, trials: Mapping[str, Mapping[str, Any]], store: TrialStore | None
-) -> None:
+def _require_alike(experiment: Experiment, trials: Done, store: TrialStore | None) -> None:
     """Refuse stored trials with other contents than this study's: others wrote them."""
     for number in range(len(experiment.settings)):
         setting_trials = [trials[f"{trial}/{number}"] for trial in range(experiment.trials)]

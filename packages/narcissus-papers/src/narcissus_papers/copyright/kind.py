@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -332,7 +332,7 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
             ]
         return tuple(assumptions)
 
-    def is_of_people(self, study: Mapping[str, Any]) -> bool:
+    def is_of_people(self, study: Mapping[str, object]) -> bool:
         return True
 
     def to_show(self, detail: CopyrightResult) -> CopyrightResult:

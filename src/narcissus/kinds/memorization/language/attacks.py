@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from pydantic import Field
@@ -207,7 +207,7 @@ def completed(
     known = f"{section.prompt} tokens" if section.prefix is None else f"{section.prefix} characters"
     description = f"given its first {known}, the model goes on with the next {section.window}"
     unit = " characters" if section.prefix is None else ""
-    rules: list[Rule] = [("completion", description + unit, lambda answers: answers[1])]
+    rules: list[Rule[Continued]] = [("completion", description + unit, lambda answers: answers[1])]
     if section.edits is not None or section.tokens is not None:
         how = [] if section.edits is None else [f"at most {section.edits:g} edits a character"]
         if section.tokens is not None:
@@ -230,20 +230,22 @@ def completed(
 
 Continued = tuple[LanguageModel, BoolArray, list[tuple[str, str]]]
 """A model, which texts it continues verbatim, and what it says beside what follows in them."""
-Rule = tuple[str, str, Callable[[Any], BoolArray]]
+SideT = TypeVar("SideT")
+AnswerT = TypeVar("AnswerT")
+Rule = tuple[str, str, Callable[[AnswerT], BoolArray]]
 """Name and words of an attack, and which documents it recovers by what was found."""
 
 
 def _attacked(
     models: ModelsUnderStudy,
-    trained: tuple[Any, Sequence[TextDocument]],
-    fresh: tuple[Any, Sequence[TextDocument]],
-    by: Callable[[LanguageModel, Any], Any],
-    rules: Sequence[Rule],
+    trained: tuple[SideT, Sequence[TextDocument]],
+    fresh: tuple[SideT, Sequence[TextDocument]],
+    by: Callable[[LanguageModel, SideT], AnswerT],
+    rules: Sequence[Rule[AnswerT]],
 ) -> list[AttackedDocuments]:
     """Ask each model once about the documents of a side, and judge what it said by each rule."""
 
-    def judged(model: LanguageModel, side: Any) -> list[BoolArray]:
+    def judged(model: LanguageModel, side: SideT) -> list[BoolArray]:
         answer = by(model, side)
         return [rule(answer) for _, _, rule in rules]
 
