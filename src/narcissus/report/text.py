@@ -241,15 +241,14 @@ def first_text(page: Page, paint: Callable[[str], str] = str) -> str:
 
 
 def _deciding(page: Page) -> list[str]:
-    """Return the verdict, what has no answer, and the first table; each list and text cut to fit.
+    """Return the verdict, what has no answer, and tables that fit; each list and text cut to fit.
 
-    Lists are cut before texts, and the table is left out before either.
+    Lists are cut before texts, and tables are left out before either.
     """
     verdict = page.verdict
     blocks = [b for s in page.sections if s.title != PROVENANCE for b in s.blocks]
     open_ = next((b for b in blocks if isinstance(b, Items) and b.title == OPEN), None)
     tables = (b.table if isinstance(b, Figure) else b for b in blocks)
-    table = next((b for b in tables if isinstance(b, Grid) and b.rows), None)
     lines: list[str] = []
     for limit, letters in ((99, 9_999), (6, 400), (3, 300), (2, 200), (1, 150)):
         cut = partial(_cut, most=limit, letters=letters)
@@ -260,8 +259,11 @@ def _deciding(page: Page) -> list[str]:
             lines += ["", *_block(replace(open_, items=cut(open_.items)))]
         if len(lines) <= MOST_DECIDING:
             break
-    grid = ["", *_table(table)] if table is not None else []
-    return [*lines, *grid] if len(lines) + len(grid) <= MOST_DECIDING else lines[:MOST_DECIDING]
+    for table in tables:
+        drawn = ["", *_table(table)] if isinstance(table, Grid) and table.rows else []
+        if len(lines) + len(drawn) <= MOST_DECIDING:
+            lines += drawn
+    return lines[:MOST_DECIDING]
 
 
 def _cut(texts: Sequence[str], *, most: int, letters: int) -> list[str]:

@@ -130,7 +130,7 @@ def describe_secrets(case: StudyJudgement) -> list[Block]:
             ]
         ),
         table(
-            "Beside the attackers: what needs no table, what leaves no doubt, what none exceeds",
+            "The commonest secret, secrets that are certain, and the limit on every such attacker",
             [
                 ("Most frequent secret", percent(game.guess.value)),
                 ("No doubt is left about", _certain_share(game.certain)),
