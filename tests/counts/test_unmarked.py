@@ -83,10 +83,9 @@ def test_a_declared_mark_tells_of_numbers_whether_it_occurs_or_not(tmp_path, bas
 def test_a_note_of_the_declared_rule_is_understood_where_no_mark_occurs(tmp_path, note):
     path = tmp_path / "t.csv"
     path.write_text(f"{note}\n\narea,F,M,Total\nAlba,15,3,18\nBerta,30,36,66\nTotal,45,39,84\n")
-    said = Publication(below=3, rounded="3").understand([path]).unaccounted
-    marks = {one.subject for one in said} - {"rounded numbers without a mark"}
-    assert not marks
-    assert bool(said) == ("below" not in note and "fewer" not in note)
+    questions = Publication(below=3, rounded="3").understand([path]).unaccounted
+    assert not {q.subject for q in questions} - {"rounded numbers without a mark"}
+    assert bool(questions) == ("below" not in note and "fewer" not in note)
     if "rounded" in note:
         assert Publication(below=3).understand([path]).unaccounted
 
@@ -110,7 +109,7 @@ def test_rounded_numbers_without_marks_keep_their_people(seed, random, tmp_path)
         for cell, count in zip(cells, counts.tolist(), strict=True):
             assert cell.low <= count <= cell.high
         if more:
-            assert not any("mark" in one.subject for one in read.unaccounted)
+            assert not any("mark" in question.subject for question in read.unaccounted)
 
 
 def test_marks_that_occur_are_not_declared_away(tmp_path):
