@@ -202,7 +202,7 @@ def test_of_many_people_some_are_looked_at(way):
     for each in files:
         sides = each.rows("real"), each.rows("control")
         views = Views(each, np.random.default_rng(1))
-        results.append(nearer_people(each, views, sides, most=10_000))
+        results.append(nearer_people(each, views, sides, largest=10_000))
     assert results[0] is not None
     assert results[0].people <= 6_000
     assert results[1] is None

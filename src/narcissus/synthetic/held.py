@@ -51,8 +51,8 @@ def people_held(real: Raw, made: Raw, columns: Sequence[str]) -> HeldPeople | No
     shuffled = [rng.permutation(each) for each in codes]
     people = len(codes[0])
     many = len(made[columns[0]].codes)
-    most = max(1, _MOST_WORK // (people * len(known)))
-    rows = np.arange(many) if many <= most else np.sort(rng.permutation(many)[:most])
+    limit = max(1, _MOST_WORK // (people * len(known)))
+    rows = np.arange(many) if many <= limit else np.sort(rng.permutation(many)[:limit])
     held, chance = np.zeros((2, people), np.int64)
     parts = [[_values(value) for value in made[name].distinct] for name in columns]
     cells = [made[name].codes for name in columns]

@@ -204,7 +204,7 @@ def nearer_people(
     views: Views,
     sides: tuple[Positions, Positions],
     *,
-    most: int = MOST_NEARER,
+    largest: int = MOST_NEARER,
 ) -> NearerPeople | None:
     """Return the people who are far nearer to a row than to all others, where these are too many.
 
@@ -213,11 +213,11 @@ def nearer_people(
     of their range, and over all other columns that differ. Rows that are written coarsely count
     with all others: whoever rounds a few rows would hide them.
 
-    most: Most people, or rows, of a file that is looked at.
+    largest: Most people, or rows, of a file that is looked at.
     """
     ours, others = sides
     rows = _different(views, ours)
-    if min(len(ours), len(rows)) < _FEWEST or max(len(ours), len(rows)) > most:
+    if min(len(ours), len(rows)) < _FEWEST or max(len(ours), len(rows)) > largest:
         return None
     for fewest in (_FEWEST_VALUES, _MATCHED):
         apart = _Apart.of(files, views, ours, rows, fewest)

@@ -78,27 +78,27 @@ def rows_together(raws: Mapping[str, Raw], units: Mapping[str, RawColumn]) -> di
         return None
     counts = np.bincount(units["real"].codes.astype(np.int64))
     usual = int(np.quantile(counts[counts > 0], 0.9))
-    most = min(usual, MOST_CELLS // len(names))
-    if most < 2:
+    rows_each = min(usual, MOST_CELLS // len(names))
+    if rows_each < 2:
         return None
     order = _order_column(raws["real"], units["real"])
-    return {file: _wide(raws[file], units[file], names, order, most) for file in raws}
+    return {file: _wide(raws[file], units[file], names, order, rows_each) for file in raws}
 
 
-def _wide(raw: Raw, unit: RawColumn, names: list[str], order: str | None, most: int) -> Raw:
+def _wide(raw: Raw, unit: RawColumn, names: list[str], order: str | None, rows_each: int) -> Raw:
     who = np.unique(unit.codes, return_inverse=True)[1].ravel()
     place = np.arange(len(who)) if order is None else _ranks(raw[order])
     rows = np.lexsort([place, who])
     starts = np.searchsorted(who[rows], np.arange(int(who.max()) + 1))
     number = np.arange(len(rows)) - starts[who[rows]]
-    kept = number < most
+    kept = number < rows_each
     wide: Raw = {}
     for name in names:
         column = raw[name]
         distinct = column.distinct if None in column.distinct else [*column.distinct, None]
-        cells = np.full((len(starts), most), distinct.index(None), np.int64)
+        cells = np.full((len(starts), rows_each), distinct.index(None), np.int64)
         cells[who[rows[kept]], number[kept]] = column.codes[rows[kept]]
-        for at in range(most):
+        for at in range(rows_each):
             label = f"{name} ({at + 1})"
             wide[label] = replace(column, name=label, distinct=distinct, codes=cells[:, at])
     return wide

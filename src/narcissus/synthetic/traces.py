@@ -331,7 +331,7 @@ def traces_of(
     mirroring = child(entropy, 12)
     return Traces(
         *(facts, (first, *each), numbering, near, values, small),
-        nearer_people(whole, views, sides, most=MOST_SOUGHT),
+        nearer_people(whole, views, sides, largest=MOST_SOUGHT),
         look_at_order(files.with_repeated or files, child(entropy, 11)),
         people_elsewhere(whole, sides),
         look_mirrored(whole, sides, facts.copies, mirroring),
@@ -346,7 +346,7 @@ def _nearer_together(files: WholeFiles, rng: np.random.Generator) -> NearerPeopl
         return None
     people = files.together.files
     sides = people.rows("real"), people.rows("control")
-    return nearer_people(people, Views(people, rng), sides, most=MOST_SOUGHT)
+    return nearer_people(people, Views(people, rng), sides, largest=MOST_SOUGHT)
 
 
 def _of_large_share(
