@@ -181,7 +181,14 @@ def setting(epsilon, posterior, ceiling, threshold=0.7):
         "best": "posterior",
         "bounds": bounds,
         "groups": [
-            group("how unusual the secret is", "the rarest tenth", 0.1, 0.08, 0.08 + gain, 0.31),
+            group(
+                "how unusual the secret is",
+                "the rarest tenth",
+                0.1,
+                0.08,
+                0.08 + gain,
+                max(0.31, 0.1 + gain),
+            ),
             group("how unusual the secret is", "the rest", 0.9, 0.58, 0.58 + gain, ceiling + 0.02),
             group("children", "none", 0.37, 0.61, 0.61 + gain * 0.9, ceiling + 0.05),
             group("children", "one or two", 0.41, 0.52, 0.52 + gain, ceiling),
