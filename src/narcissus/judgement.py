@@ -179,6 +179,7 @@ class JudgedCriterion(Case):
     criterion: StudyCriterion
     quantity: str = "success of the best attacker"  # What attacks reach and bounds limit
     fails: Status = "inconclusive"  # Status where attacks fail and nothing is proved
+    gravest: str = ""  # Name of the criterion that stands for all others that are exceeded too
 
     @property
     def label(self) -> str:
@@ -296,13 +297,14 @@ class JudgedCriterion(Case):
 
     @property
     def rank(self) -> tuple[float, ...]:
-        """The one where the best attack gains most, or may."""
+        """The gravest, if it is exceeded; then the one where the best attack gains most, or may."""
+        is_gravest = self.status == "exceeded" and self.criterion.name == self.gravest
         if not self.attacks:
-            return (0.0,)
+            return (not is_gravest, 0.0)
         gain = self.best.value
         if self.status in ("inconclusive", "not shown"):
             gain = max(map(_may_be, self.attacks))[0]
-        return (self.guess - gain,)
+        return (not is_gravest, self.guess - gain)
 
     @property
     def decision(self) -> Decision | None:
@@ -488,7 +490,7 @@ def _badness(case: Case) -> tuple[int, tuple[float, ...]]:
 def cases_of(findings: Findings, **options: Any) -> tuple[JudgedCriterion, ...]:
     """Return a case for each criterion, with the rows at its place.
 
-    options: `JudgedCriterion.quantity` and `JudgedCriterion.fails`.
+    options: `JudgedCriterion.quantity`, `JudgedCriterion.fails` and `JudgedCriterion.gravest`.
     """
     return tuple(
         JudgedCriterion(

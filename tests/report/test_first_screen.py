@@ -60,6 +60,10 @@ def figures(record):
             setting.share_bound.of_population,
         )
     if record.kind == "synthetic":
+        if copies := of(of="copied"):
+            [excess] = of(role="excess", name="copies")
+            if excess["quantity"]["low"] > record.criteria[0].at_most:  # it comes before risks
+                return value(copies[0]) - value(excess), value(copies[0]), 1.0
         excess = max(of(role="excess", group=""), key=lambda row: row["quantity"]["low"])
         [risk] = of(of="risk", name=excess["name"], group="")
         return risk["baseline"], value(risk), 1.0

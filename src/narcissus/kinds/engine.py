@@ -81,6 +81,8 @@ class Kind(Generic[StudyT, WorkT]):
     """What attacks reach and bounds limit."""
     fails: ClassVar[Status] = "inconclusive"
     """Status where attacks fail and nothing is proved."""
+    gravest: ClassVar[str] = ""
+    """Name of the criterion that stands for all others that are exceeded too."""
     is_sweep: ClassVar[bool] = False
     """Whether its cases are settings that assume the same, and claim to be met in sequence."""
 
@@ -251,7 +253,7 @@ class Kind(Generic[StudyT, WorkT]):
 
     def cases(self, findings: Findings) -> Sequence[Any]:
         """Divide findings into what is judged by itself."""
-        return cases_of(findings, quantity=self.quantity, fails=self.fails)
+        return cases_of(findings, quantity=self.quantity, fails=self.fails, gravest=self.gravest)
 
     def conclude(self, findings: Findings) -> StudyJudgement:
         """Judge findings, whose cases are those of the kind."""

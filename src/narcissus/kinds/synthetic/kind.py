@@ -120,6 +120,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
     detail = SyntheticResult
     layout = "narcissus.kinds.synthetic.layout:LAYOUT"
     fails = "not shown"
+    gravest = COPIES  # whoever stands in the file whole loses more than by any risk
 
     def check(self, study: SyntheticStudy, folder: Path, observer: Observer) -> None:
         """Refuse files that cannot be used together, and columns that they do not have."""

@@ -44,8 +44,7 @@ _DOES = {
 def glance_of(case: StudyJudgement) -> Glance:
     """Word the risk, or the copies, that decided."""
     copied, row = copies_of(case), case.decided_by
-    # whoever stands in the file whole loses more than by any risk
-    if copied is not None and (row is None or row.name == COPIES or copied.status == "exceeded"):
+    if copied is not None and (row is None or row.name == COPIES):
         return _of_copied(case, copied)
     return _of_risk(case, *decided(case))
 
