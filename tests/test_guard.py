@@ -2,9 +2,11 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from narcissus import _guard, _scratch
+from narcissus.errors import LeftFolderWarning
 from narcissus.extraction import _runs
 from narcissus.extraction._runs import Limits, run_once
 
@@ -221,6 +224,100 @@ def test_hostile_folders_are_removed(tmp_path):
     assert (outside / "kept").exists()
 
 
+# Folders within each other that no path reaches, the innermost with a copy of what was released.
+DEEP = """
+import os
+def make(place, depth, letters, mode):
+    os.umask(0)
+    parent = os.open(place, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("a" * letters, dir_fd=parent)
+        inner = os.open("a" * letters, os.O_RDONLY, dir_fd=parent)
+        with open(os.open("copy", os.O_CREAT | os.O_WRONLY, dir_fd=inner), "w") as file:
+            file.write("people")
+        os.close(parent)
+        parent = inner
+    for _ in range(depth):
+        above = os.open("..", os.O_RDONLY, dir_fd=parent)
+        if mode is not None:
+            os.chmod(f"/proc/self/fd/{parent}", mode)
+        os.close(parent)
+        parent = above
+    os.close(parent)
+"""
+TREES = {"long names": (40, 200, None), "closed": (40, 200, 0), "thousands": (3000, 1, None)}
+
+
+@pytest.mark.parametrize("tree", TREES)
+def test_folders_deeper_than_any_path_are_removed(tmp_path, tree):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for branch in ("one", "two"):
+        (folder / branch).mkdir()
+        made = f"{DEEP}\nmake({str(folder / branch)!r}, *{TREES[tree]!r})"
+        subprocess.run([sys.executable, "-c", made], check=True)
+    before = len(os.listdir("/proc/self/fd"))
+    assert _guard.remove(str(folder))
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("tree", [name for name in TREES if name != "closed"])
+def test_no_run_leaves_deep_folders(watched, any_method, tree):
+    """Behind walls as well: where the guard counts folders, it ends what makes thousands."""
+    made = f"{DEEP}\nmake(os.environ['TMPDIR'], *{TREES[tree]!r})\nprint('made')"
+    run_once(made.encode(), b"", Limits(seconds=5, memory=2**29), any_method)
+    assert watched.left() == ([], [])
+
+
+def test_a_killed_runs_deep_folder_goes_at_the_next_start(place):
+    """Whatever modes its program or root has given it."""
+    for number, mode in enumerate((0, 0o700, 0o711)):
+        stale = place / _scratch.name_folder(f"stale{number}")
+        stale.mkdir()
+        made = f"{DEEP}\nmake({str(stale)!r}, *{TREES['long names']!r})"
+        subprocess.run([sys.executable, "-c", made], check=True)
+        stale.chmod(mode)
+    with _scratch.scratch_folder() as mine:
+        assert list(place.iterdir()) == [mine]
+
+
+def test_a_folder_that_stays_is_named(place, monkeypatch):
+    """Never silent: it may hold rows of people."""
+
+    def refuse(*_, **__):
+        raise PermissionError(1, "not permitted")
+
+    def run():
+        with _scratch.scratch_folder() as folder:
+            (folder / "copy").touch()
+            patched.setattr(_guard.os, "unlink", refuse)
+        return folder
+
+    with monkeypatch.context() as patched, pytest.warns(LeftFolderWarning) as told:
+        folder = run()
+    assert str(folder) in str(told[0].message)
+    assert (folder / "copy").exists()
+    _scratch.sweep.cache_clear()
+    with _scratch.scratch_folder() as mine:
+        assert list(place.iterdir()) == [mine]
+
+
+@pytest.mark.filterwarnings("always")
+def test_the_command_says_which_folder_stays(place, narcissus, monkeypatch):
+    (place / "data.txt").write_text("the data\n")
+    (place / "program.py").write_text("print('x')\n")
+    (place / "e.toml").write_text(
+        EXTRACT.replace("runs = 20", "runs = 1").replace("release.txt", "data.txt")
+    )
+    monkeypatch.setattr(_scratch, "remove", lambda folder: not _guard.remove(folder))
+    _, _, told = narcissus(
+        "extract", place / "e.toml", "--no-isolation", "--workers", "1", "--quiet"
+    )
+    assert "warning: the folder " in told
+    assert str(place / _scratch.PREFIX) in told
+
+
 def in_session(session):
     """Commands of the processes of a session that are alive, from /proc."""
     found = []
@@ -263,6 +360,116 @@ print('started', flush=True)
     while in_session(started[0]) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert in_session(started[0]) == []
+
+
+FILLS = {
+    "without a name": """
+for number in range(40):
+    name = f"{place}/{number}"
+    held.append(os.open(name, os.O_CREAT | os.O_RDWR))
+    os.unlink(name)
+    os.posix_fallocate(held[-1], 0, 2**25)
+""",
+    "without a descriptor": """
+for number in range(40):
+    name = f"{place}/{number}"
+    handle = os.open(name, os.O_CREAT | os.O_RDWR)
+    os.posix_fallocate(handle, 0, 2**25)
+    address = library.mmap(None, 4096, 1, 1, handle, 0)
+    assert address not in (None, 2**64 - 1)
+    os.unlink(name)
+    os.close(handle)
+""",
+    "many": """
+for number in range(40):
+    handle = os.open(f"{place}/{number}", os.O_CREAT | os.O_RDWR)
+    os.posix_fallocate(handle, 0, 2**25)
+    os.close(handle)
+""",
+    "deep": """
+parent = os.open(place, os.O_RDONLY)
+for number in range(40):
+    os.mkdir("a" * 200, dir_fd=parent)
+    inner = os.open("a" * 200, os.O_RDONLY, dir_fd=parent)
+    os.close(parent)
+    parent = inner
+    handle = os.open("x", os.O_CREAT | os.O_RDWR, dir_fd=parent)
+    os.posix_fallocate(handle, 0, 2**25)
+    os.close(handle)
+""",
+    "unreadable": """
+os.umask(0)
+os.mkdir(f"{place}/closed", 0o300)
+for number in range(40):
+    handle = os.open(f"{place}/closed/{number}", os.O_CREAT | os.O_RDWR)
+    os.posix_fallocate(handle, 0, 2**25)
+    os.close(handle)
+""",
+}
+FILL = """
+import ctypes, os, time
+library = ctypes.CDLL(None)
+library.mmap.restype = ctypes.c_void_p
+library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+place, held = os.environ["TMPDIR"], []
+print("begun", flush=True)
+CONTENT
+time.sleep(30)
+"""
+
+
+@pytest.mark.parametrize("fill", FILLS)
+@pytest.mark.parametrize("method", ["Landlock"])
+@pytest.mark.usefixtures("isolation")
+def test_what_is_on_the_disk_is_counted_however_it_is_held(place, fill):
+    """1,280 MiB under a limit of 64 MiB; what it holds at most is written in the documentation."""
+    before, least = shutil.disk_usage(place).free, []
+    is_over = threading.Event()
+
+    def look():
+        while not is_over.wait(0.005):
+            least.append(shutil.disk_usage(place).free)
+
+    watch = threading.Thread(target=look)
+    watch.start()
+    source = FILL.replace("CONTENT", FILLS[fill]).encode()
+    run = run_once(source, b"", Limits(seconds=20, memory=2**30, disk=2**26), "Landlock")
+    is_over.set()
+    watch.join()
+    assert (run.output, run.ending) == (b"begun\n", "crashed"), run.error
+    assert run.seconds < 15
+    print(f"{fill}: {(before - min(least)) >> 20} MiB at most")
+
+
+@pytest.mark.usefixtures("isolation")
+def test_no_call_takes_a_disk_in_no_time(method, quick):
+    source = b"""
+import ctypes, os
+handle = os.open(os.environ["TMPDIR"] + "/x", os.O_CREAT | os.O_RDWR)
+library = ctypes.CDLL(None, use_errno=True)
+print(library.fallocate(handle, 0, ctypes.c_long(0), ctypes.c_long(2**20)), ctypes.get_errno())
+os.posix_fallocate(handle, 0, 2**20)
+print(os.fstat(handle).st_blocks * 512)
+"""
+    run = run_once(source, b"", quick, method)
+    assert run.output == b"-1 95\n%d\n" % 2**20, run.error
+
+
+def test_a_file_is_counted_once(tmp_path):
+    (tmp_path / "file").write_bytes(bytes(2**20))
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    os.link(tmp_path / "file", inner / "file")
+    files, count = _guard.usage(str(tmp_path))
+    assert count == 3
+    assert 2**20 <= sum(files.values()) < 2**20 + 2**16
+    with (tmp_path / "open").open("wb") as file:
+        file.write(bytes(2**21))
+        file.flush()
+        assert _guard.unlinked([os.getpid()], str(tmp_path), None) == ({}, False)
+        (tmp_path / "open").unlink()
+        files, is_more = _guard.unlinked([os.getpid()], str(tmp_path), None)
+        assert (list(files.values()), is_more) == ([2**21], False)
 
 
 MANY = b"""
