@@ -547,9 +547,12 @@ def put(path: Path, content: str | bytes) -> None:
 
 
 def put_result(path: Path, content: str | bytes) -> None:
-    """Write a file of a results folder, which is made; no link is followed. Or raise InputError."""
+    """Write a file for this user alone into a results folder, which is made.
+
+    InputError: it cannot be written, or is reached by a link.
+    """
     with writing(path), opened_folder(path.parent, make=True) as place:
-        place.write(path.name, content)
+        place.write(path.name, content, private=True)
 
 
 @contextmanager
