@@ -455,6 +455,121 @@ print(os.fstat(handle).st_blocks * 512)
     assert run.output == b"-1 95\n%d\n" % 2**20, run.error
 
 
+THREADS = """
+import os, threading
+threading.stack_size(65536)
+hold, count = threading.Event(), 0
+try:
+    for _ in range(1000):
+        threading.Thread(target=hold.wait, daemon=True).start()
+        count += 1
+except RuntimeError:
+    pass
+print(count, flush=True)
+os._exit(0)
+"""
+
+
+@pytest.mark.usefixtures("isolation")
+def test_the_limit_of_threads_holds_for_root_too(method):
+    """Where the system does not refuse the next one, the guard ends the program."""
+    run = run_once(THREADS.encode(), b"", Limits(seconds=20, memory=2**31, threads=20), method)
+    assert (run.output, run.ending) in [(b"19\n", "finished"), (b"", "crashed")]
+
+
+@pytest.mark.usefixtures("isolation")
+@pytest.mark.parametrize("method", ["Landlock"])
+def test_the_guard_counts_threads(monkeypatch):
+    monkeypatch.setattr(_runs, "_free_user", lambda: "no other user is there")
+    source = THREADS.replace("print(", "hold.wait(20); print(").encode()
+    run = run_once(source, b"", Limits(seconds=20, memory=2**31, threads=20), "Landlock")
+    assert run.output in {b"", b"19\n"}
+    assert run.ending == ("crashed" if os.geteuid() == 0 else "timeout")
+
+
+FEW = {
+    "uid_map": "         0       1000          1\n",
+    "gid_map": "         0       1000          1\n",
+    "setgroups": "deny\n",
+    "status": "Name:\tpython\nCapEff:\t0000000000000000\n",
+}
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_root_stays_itself_where_it_can_become_nobody_else(monkeypatch, name):
+    """Each of these alone makes a change of user fail."""
+    all_of_it = "0 0 4294967295\n"
+    free = dict.fromkeys(("uid_map", "gid_map"), all_of_it) | {"status": "CapEff:\tffffffff\n"}
+    monkeypatch.setattr(_runs, "_own_status", lambda asked: free.get(asked, "allow\n"))
+    assert isinstance(_runs._free_user(), int)
+    told = free | {name: FEW[name]}
+    monkeypatch.setattr(_runs, "_own_status", lambda asked: told.get(asked, "allow\n"))
+    assert isinstance(_runs._free_user(), str)
+    if os.geteuid() == 0:
+        user, layer = _runs._user(["/dev/null"], "Landlock")
+        assert user is None
+        assert layer.startswith("!an ordinary user: it runs as root without powers, as ")
+
+
+ALONE = ["unshare", "--user", "--map-root-user"]
+
+
+@pytest.mark.skipif(
+    shutil.which("unshare") is None
+    or subprocess.run([*ALONE, "true"], check=False, capture_output=True).returncode != 0,
+    reason="no user namespaces",
+)
+@pytest.mark.parametrize("method", ["namespaces", "Landlock"])
+@pytest.mark.usefixtures("isolation")
+def test_programs_run_where_root_is_the_only_user(place, method):
+    source = (
+        "from narcissus.extraction._runs import Limits, run_once\n"
+        f"run = run_once(b'print(1)', b'', Limits(seconds=20, memory=2**29), {method!r})\n"
+        "print(run.output, run.ending, run.layers)\n"
+    )
+    command = [*ALONE, sys.executable, "-c", source]
+    run = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert run.stdout.startswith("b'1\\n' finished"), run.stderr
+    assert list(place.iterdir()) == []
+
+
+WITHOUT_POWER = ["setpriv", "--bounding-set=-sys_ptrace", "--inh-caps=-sys_ptrace"]
+HOLDS = """
+import ctypes, os, sys, tempfile
+held = tempfile.TemporaryFile(dir=sys.argv[1])
+held.write(bytes(2**20))
+held.flush()
+os.setgroups([])
+os.setresgid(61200, 61200, 61200)
+os.setresuid(61200, 61200, 61200)
+ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)
+print(flush=True)
+input()
+"""
+
+
+@pytest.mark.skipif(
+    shutil.which("setpriv") is None or os.geteuid() != 0, reason="needs root and setpriv"
+)
+def test_root_that_may_not_look_at_others_sees_open_files(tmp_path):
+    """As in a container: it looks as the program's user, and is root again."""
+    command = [sys.executable, "-c", HOLDS, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        look = (
+            "import os, runpy\n"
+            f"guard = runpy.run_path({str(_guard.__file__)!r})\n"
+            f"files, _ = guard['unlinked']([{process.pid}], '/x', 61200)\n"
+            "print(sum(files.values()), os.getresuid())\n"
+        )
+        run = subprocess.run(
+            [*WITHOUT_POWER, sys.executable, "-c", look],
+            check=False, capture_output=True, text=True,
+        )  # fmt: skip
+        process.communicate(b"\n")
+    assert run.stdout.split(" ", 1) == ["1048576", "(0, 0, 0)\n"], run.stderr
+
+
 def test_a_file_is_counted_once(tmp_path):
     (tmp_path / "file").write_bytes(bytes(2**20))
     inner = tmp_path / "inner"
@@ -466,10 +581,12 @@ def test_a_file_is_counted_once(tmp_path):
     with (tmp_path / "open").open("wb") as file:
         file.write(bytes(2**21))
         file.flush()
-        assert _guard.unlinked([os.getpid()], str(tmp_path), None) == ({}, False)
+        before, is_more = _guard.unlinked([os.getpid()], str(tmp_path), None)
+        assert not is_more
         (tmp_path / "open").unlink()
         files, is_more = _guard.unlinked([os.getpid()], str(tmp_path), None)
-        assert (list(files.values()), is_more) == ([2**21], False)
+        fresh = [size for file, size in files.items() if file not in before]
+        assert (fresh, is_more) == ([2**21], False)
 
 
 MANY = b"""
