@@ -97,7 +97,7 @@ def parsing(path: Path | str, what: str, *known: type[Exception]) -> Generator[N
         if is_ours(error, *known):
             error.add_note(f"while reading {path}")
             raise
-        raise InputError(f"{path} is not {what}: {_in_a_line(error)}") from error
+        raise InputError(f"{path} is not {what}: {_reason(error)}") from error
 
 
 def is_ours(error: BaseException, *known: type[Exception]) -> bool:
@@ -111,6 +111,28 @@ def is_ours(error: BaseException, *known: type[Exception]) -> bool:
 
 
 _PACKAGES = frozenset({"narcissus", "narcissus_papers"})
+
+
+_OF_MISTAKES = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    NameError,
+    NotImplementedError,
+    TypeError,
+)
+"""What Python raises where a library did not expect a content: its words are about the library."""
+
+
+def _reason(error: Exception) -> str:
+    """Return what is wrong with a file, in words about the file."""
+    if isinstance(error, _OF_MISTAKES) and not isinstance(error, UnicodeError):
+        return "it is damaged, or holds something that its reader does not expect"
+    if "set_int_max_str_digits" in str(error):
+        return f"it holds a whole number of more than {sys.get_int_max_str_digits():,} digits"
+    return _in_a_line(error)
 
 
 def _in_a_line(error: Exception) -> str:
