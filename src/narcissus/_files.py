@@ -97,7 +97,7 @@ def parsing(path: Path | str, what: str, *known: type[Exception]) -> Generator[N
         if is_ours(error, *known):
             error.add_note(f"while reading {path}")
             raise
-        raise InputError(f"{path} is not {what}: {_reason(error)}") from error
+        raise InputError(f"{path} is not {what}: {reason_of(error)}") from error
 
 
 def is_ours(error: BaseException, *known: type[Exception]) -> bool:
@@ -113,7 +113,7 @@ def is_ours(error: BaseException, *known: type[Exception]) -> bool:
 _PACKAGES = frozenset({"narcissus", "narcissus_papers"})
 
 
-_OF_MISTAKES = (
+OF_MISTAKES = (
     ArithmeticError,
     AssertionError,
     AttributeError,
@@ -126,16 +126,17 @@ _OF_MISTAKES = (
 """What Python raises where a library did not expect a content: its words are about the library."""
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: BaseException) -> str:
     """Return what is wrong with a file, in words about the file."""
-    if isinstance(error, _OF_MISTAKES) and not isinstance(error, UnicodeError):
+    is_panic = type(error).__name__ == "PanicException"  # of a library in Rust
+    if is_panic or (isinstance(error, OF_MISTAKES) and not isinstance(error, UnicodeError)):
         return "it is damaged, or holds something that its reader does not expect"
     if "set_int_max_str_digits" in str(error):
         return f"it holds a whole number of more than {sys.get_int_max_str_digits():,} digits"
     return _in_a_line(error)
 
 
-def _in_a_line(error: Exception) -> str:
+def _in_a_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:300] or type(error).__name__
 
 

@@ -19,7 +19,7 @@ import signal
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any
 
 TICK = 0.1  # seconds between two looks at the clock and the folder
@@ -213,7 +213,7 @@ def _mapped_without_name(maps: bytes, folder: str) -> set[int]:
 
 
 @contextlib.contextmanager
-def _seeing(pid: int, uid: int | None) -> Iterator[None]:
+def _seeing(pid: int, uid: int | None) -> Generator[None]:
     """Look at a process as its own user, where root itself may not look at it."""
     if uid is not None:
         with contextlib.suppress(OSError):
