@@ -437,6 +437,7 @@ def test_what_is_on_the_disk_is_counted_however_it_is_held(place, fill):
     is_over.set()
     watch.join()
     assert (run.output, run.ending) == (b"begun\n", "crashed"), run.error
+    assert any(layer.startswith("!a disk of limited size: a guard") for layer in run.layers)
     assert run.seconds < 15
     print(f"{fill}: {(before - min(least)) >> 20} MiB at most")
 

@@ -429,6 +429,8 @@ def place(config: dict[str, Any]) -> list[str]:
             layers.append(f"!namespaces: {error}")
     _drop_privileges(config["uid"], config["real"])
     layers.append(config["user"])
+    if config["watch_folder"]:
+        layers.append("!a disk of limited size: a guard counts what is held fifty times a second")
     if not inside_bubblewrap:  # which ends all that is in it
         _die_with_guard(config)
         if config["uid"] is not None:  # so that the guard, as this user, sees the open files
