@@ -310,6 +310,7 @@ def test_the_command_says_which_folder_stays(place, narcissus, monkeypatch):
     (place / "e.toml").write_text(
         EXTRACT.replace("runs = 20", "runs = 1").replace("release.txt", "data.txt")
     )
+    monkeypatch.chdir(place)
     monkeypatch.setattr(_scratch, "remove", lambda folder: not _guard.remove(folder))
     _, _, told = narcissus(
         "extract", place / "e.toml", "--no-isolation", "--workers", "1", "--quiet"
