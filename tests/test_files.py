@@ -1,12 +1,18 @@
 """Files of strangers: no more is read than was agreed to, and each failure is one clear message."""
 
+import datetime
+import fractions
 import gzip
 import hashlib
+import importlib
 import json
 import os
+import re
 import zlib
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from narcissus import _files
@@ -18,6 +24,7 @@ from narcissus._files import (
     parsing,
     put,
     read_bytes,
+    reason_of,
     require_own_folder,
     write_atomically,
 )
@@ -231,3 +238,37 @@ def test_a_file_takes_the_place_of_no_device_and_no_pipe(tmp_path):
         assert path.lstat().st_ino == before.st_ino
         assert path.lstat().st_mode == before.st_mode
     assert {p.name for p in tmp_path.iterdir()} == {"pipe", "null"}
+
+
+def mistakes():
+    """What libraries raise of contents that they did not expect, with their own words."""
+    calls = [
+        lambda: np.zeros(0)[0],
+        lambda: pd.DataFrame({"a": [1]})["b"],
+        lambda: json.loads("9" * 5000),
+        lambda: fractions.Fraction(1, 0),
+        lambda: importlib.import_module("tiktoken_of_nobody"),
+        lambda: datetime.date.fromisoformat(3),
+    ]
+    for call in calls:
+        try:
+            call()
+        except Exception as error:
+            yield error
+
+
+INTERNALS = re.compile(
+    r"out of (range|bounds)|index \d|sys\.|axis|NoneType|pip|module|_int_max|argument"
+)
+
+
+def test_no_words_of_a_librarys_internals_are_told_of_a_file():
+    errors = list(mistakes())
+    assert len(errors) == 6
+    for error in errors:
+        reason = reason_of(error)
+        assert not INTERNALS.search(reason), reason
+    told = r"^x is not a table: it is damaged, or holds something"
+    with pytest.raises(InputError, match=told), parsing("x", "a table"):
+        pd.DataFrame({"a": [1]}).loc[:, "b"]
+    assert reason_of(ValueError("line 3 has no end")) == "line 3 has no end"

@@ -97,7 +97,7 @@ def parsing(path: Path | str, what: str, *known: type[Exception]) -> Generator[N
         if is_ours(error, *known):
             error.add_note(f"while reading {path}")
             raise
-        raise InputError(f"{path} is not {what}: {_in_a_line(error)}") from error
+        raise InputError(f"{path} is not {what}: {reason_of(error)}") from error
 
 
 def is_ours(error: BaseException, *known: type[Exception]) -> bool:
@@ -113,7 +113,30 @@ def is_ours(error: BaseException, *known: type[Exception]) -> bool:
 _PACKAGES = frozenset({"narcissus", "narcissus_papers"})
 
 
-def _in_a_line(error: Exception) -> str:
+OF_MISTAKES = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    NameError,
+    NotImplementedError,
+    TypeError,
+)
+"""What Python raises where a library did not expect a content: its words are about the library."""
+
+
+def reason_of(error: BaseException) -> str:
+    """Return what is wrong with a file, in words about the file."""
+    is_panic = type(error).__name__ == "PanicException"  # of a library in Rust
+    if is_panic or (isinstance(error, OF_MISTAKES) and not isinstance(error, UnicodeError)):
+        return "it is damaged, or holds something that its reader does not expect"
+    if "set_int_max_str_digits" in str(error):
+        return f"it holds a whole number of more than {sys.get_int_max_str_digits():,} digits"
+    return _in_a_line(error)
+
+
+def _in_a_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:300] or type(error).__name__
 
 
@@ -547,9 +570,12 @@ def put(path: Path, content: str | bytes) -> None:
 
 
 def put_result(path: Path, content: str | bytes) -> None:
-    """Write a file of a results folder, which is made; no link is followed. Or raise InputError."""
+    """Write a file for this user alone into a results folder, which is made.
+
+    InputError: it cannot be written, or is reached by a link.
+    """
     with writing(path), opened_folder(path.parent, make=True) as place:
-        place.write(path.name, content)
+        place.write(path.name, content, private=True)
 
 
 @contextmanager

@@ -9,14 +9,17 @@ pipe called lifeline ends with Narcissus. Then it removes the folder of the run.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import runpy
 import select
+import shutil
 import signal
+import stat
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 TICK = 0.1  # seconds between two looks at the clock and the folder
@@ -25,42 +28,216 @@ OVER_MEMORY = -1000  # what is reported of a program that took more memory than 
 SLACK = 2**26  # bytes that are no memory of the program's, such as tables of its libraries
 _MANY = 1000  # processes that are stopped before some are let go
 ENTRIES = 10_000  # most files and folders in a private folder that has no size of its own
+DEPTH = 100  # most folders within each other there
+_REMOVING = 300.0  # seconds to remove a folder that somebody may still be filling
+_FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
-def remove(folder: str) -> None:
-    """Remove a folder with all that is in it, of any depth and modes; never raise."""
-    folders, waiting = [], [folder]
-    while waiting:
-        place = waiting.pop()
-        folders.append(place)
-        with contextlib.suppress(OSError):
-            os.chmod(place, 0o700)
-            with os.scandir(place) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-                    else:
-                        with contextlib.suppress(OSError):
-                            os.unlink(entry.path)
-    for place in reversed(folders):
-        with contextlib.suppress(OSError):
-            os.rmdir(place)
+def remove(folder: str, seconds: float = _REMOVING) -> bool:
+    """Remove a folder with all that is in it, of any depth and modes; never raise.
+
+    Folders may lie deeper than any path reaches. So each is opened relative to the folder, which no
+    link leads out of, and the folders in it are moved up into that one before it is removed.
+
+    Returns whether it is gone.
+    """
+    if os.open not in os.supports_dir_fd:  # Windows, where no stranger's program is run
+        shutil.rmtree(folder, ignore_errors=True)
+        return not os.path.lexists(folder)
+    with contextlib.suppress(OSError):
+        top = enter_folder(folder, None)
+        try:
+            _remove_content(top, time.monotonic() + seconds)
+        finally:
+            os.close(top)
+    try:
+        os.rmdir(folder)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
 
 
-def usage(folder: str) -> tuple[int, int]:
-    """Return bytes and number of entries of a folder; beyond a limit the count stops."""
-    size, count, waiting = 0, 0, [folder]
-    while waiting:
-        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+def enter_folder(name: str, parent: int | None) -> int:
+    """Open a folder, no link, after it was made one that this process may read and change."""
+    with contextlib.suppress(OSError, NotImplementedError):
+        if hasattr(os, "O_PATH"):
+            handle = os.open(name, os.O_PATH | _FOLDER, dir_fd=parent)
+            try:
+                os.chmod(f"/proc/self/fd/{handle}", 0o700)
+            finally:
+                os.close(handle)
+        else:
+            os.chmod(name, 0o700, dir_fd=parent, follow_symlinks=False)
+    return os.open(name, os.O_RDONLY | _FOLDER, dir_fd=parent)
+
+
+def _remove_content(top: int, deadline: float) -> None:
+    """Remove what is in an opened folder, in passes of which each removes or moves something."""
+    is_changed = True
+    while is_changed and time.monotonic() < deadline:
+        is_changed = False
+        with os.scandir(top) as entries:
             for entry in entries:
-                count += 1
-                if count > ENTRIES:
-                    return size, count
+                if entry.is_dir(follow_symlinks=False):
+                    is_changed |= _remove_folder(entry.name, top)
+                else:
+                    is_changed |= _succeeds(os.unlink, entry.name, dir_fd=top)
+                if time.monotonic() > deadline:
+                    return
+
+
+def _remove_folder(name: str, top: int) -> bool:
+    """Remove a folder whose folders move up into the top one; return whether anything changed."""
+    is_changed = False
+    with contextlib.suppress(OSError):
+        handle = enter_folder(name, top)
+        try:
+            with os.scandir(handle) as entries:
+                for entry in entries:
+                    if not entry.is_dir(follow_symlinks=False):
+                        is_changed |= _succeeds(os.unlink, entry.name, dir_fd=handle)
+                        continue
+                    with contextlib.suppress(OSError):  # to move it, its own entries change
+                        os.close(enter_folder(entry.name, handle))
+                    is_changed |= _succeeds(
+                        os.rename,
+                        entry.name,
+                        os.urandom(16).hex(),
+                        src_dir_fd=handle,
+                        dst_dir_fd=top,
+                    )
+        finally:
+            os.close(handle)
+    return _succeeds(os.rmdir, name, dir_fd=top) or is_changed
+
+
+def _succeeds(change: Callable[..., None], *names: str, **where: int) -> bool:
+    try:
+        change(*names, **where)
+    except OSError:
+        return False
+    return True
+
+
+File = tuple[int, int]
+"""A file: the numbers of its device and of itself."""
+
+
+def usage(folder: str) -> tuple[dict[File, int], int]:
+    """Return the bytes of each file of a folder, and the number of entries.
+
+    Beyond a limit the count stops. A folder that lies within more than `DEPTH` others, or that
+    cannot be read, counts as too many entries.
+    """
+    files: dict[File, int] = {}
+    count = 0
+    waiting: list[tuple[int, Any]] = []
+    try:
+        _open_within(waiting, folder, None)
+        while waiting and count <= ENTRIES:
+            handle, entries = waiting[-1]
+            entry = next(entries, None)
+            if entry is None:
+                _close_last(waiting)
+                continue
+            count += 1
+            try:
+                status = os.stat(entry.name, dir_fd=handle, follow_symlinks=False)
+                files[status.st_dev, status.st_ino] = status.st_blocks * 512
+                if stat.S_ISDIR(status.st_mode):
+                    if len(waiting) > DEPTH:
+                        return files, ENTRIES + 1
+                    _open_within(waiting, entry.name, handle)
+            except OSError as error:
+                if error.errno not in _IS_GONE:
+                    return files, ENTRIES + 1
+    except OSError:  # the folder of the run itself is not there yet, or no more
+        pass
+    finally:
+        while waiting:
+            _close_last(waiting)
+    return files, count
+
+
+_IS_GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+
+
+def _open_within(waiting: list[tuple[int, Any]], name: str, parent: int | None) -> None:
+    handle = enter_folder(name, parent)
+    try:
+        waiting.append((handle, os.scandir(handle)))
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def _close_last(waiting: list[tuple[int, Any]]) -> None:
+    handle, entries = waiting.pop()
+    entries.close()
+    os.close(handle)
+
+
+def unlinked(pids: list[int], folder: str, uid: int | None) -> tuple[dict[File, int], bool]:
+    """Return the bytes of files without a name that processes hold open, and whether more is held.
+
+    More: a file of the folder that is mapped into memory, and has neither a name nor a descriptor.
+
+    uid: the user of the processes, if root has given them another one.
+    """
+    files: dict[File, int] = {}
+    mapped: set[int] = set()
+    for pid in pids:
+        with _seeing(pid, uid), contextlib.suppress(OSError):
+            for name in os.listdir(f"/proc/{pid}/fd"):
                 with contextlib.suppress(OSError):
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-                    size += entry.stat(follow_symlinks=False).st_blocks * 512
-    return size, count
+                    status = os.stat(f"/proc/{pid}/fd/{name}")
+                    if stat.S_ISREG(status.st_mode) and status.st_nlink == 0:
+                        files[status.st_dev, status.st_ino] = status.st_blocks * 512
+            mapped |= _mapped_without_name(_content(f"/proc/{pid}/maps"), folder)
+    return files, not mapped <= {number for _, number in files}
+
+
+def _mapped_without_name(maps: bytes, folder: str) -> set[int]:
+    """Return the numbers of a folder's mapped files that have no name any more."""
+    prefix = os.fsencode(folder).replace(b"\n", b"\\012") + b"/"
+    if b" (deleted)\n" not in maps:
+        return set()
+    lines = (line.split(maxsplit=5) for line in maps.splitlines())
+    return {
+        int(fields[4])
+        for fields in lines
+        if len(fields) == 6 and fields[5].startswith(prefix) and fields[5].endswith(b" (deleted)")
+    }
+
+
+@contextlib.contextmanager
+def _seeing(pid: int, uid: int | None) -> Generator[None]:
+    """Look at a process as its own user, where root itself may not look at it."""
+    if uid is not None:
+        with contextlib.suppress(OSError):
+            os.readlink(f"/proc/{pid}/exe")  # which lists of its files do not ask for
+            uid = None
+    if uid is None:
+        yield
+        return
+    os.setresgid(-1, uid, -1)
+    os.setresuid(-1, uid, -1)
+    try:
+        yield
+    finally:
+        os.setresuid(-1, 0, -1)
+        os.setresgid(-1, 0, -1)
+
+
+def threads(pids: list[int]) -> int:
+    """Return the threads of the process that has most of them."""
+    counts = [0]
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            counts.append(len(os.listdir(f"/proc/{pid}/task")))
+    return max(counts)
 
 
 def children(parent: int | None = None) -> list[int]:
@@ -218,6 +395,7 @@ def _attend(config: dict[str, Any], child: int) -> int | None:
     deadline = time.monotonic() + config["seconds"] + 1  # Narcissus looks at the clock, too
     watched: list[int] = [config["lifeline"]]
     limit_of_memory: int | None = config.get("data")
+    is_watched = limit_of_memory or config["watch_folder"] or config.get("watch_threads")
     ticks = 0
     with contextlib.suppress(AttributeError, OSError):
         watched.append(os.pidfd_open(child))  # not everywhere: then within a tick
@@ -229,17 +407,27 @@ def _attend(config: dict[str, Any], child: int) -> int | None:
             return -signal.SIGXCPU if code and limit and took > limit else code
         if time.monotonic() > deadline or _is_gone(config, 0):
             return None
-        if config["watch_folder"]:
-            size, count = usage(config["tmp"])
-            if size > config["disk"] or count > ENTRIES:
-                return None
+        began = time.monotonic()
+        if config["watch_folder"] and _is_too_full(config, child):
+            return None
+        if config.get("watch_threads") and threads(descendants()) > config["threads"]:
+            return None
         if limit_of_memory:
             pids = descendants() if ticks % 5 == 0 else [child]
             if memory(pids) > limit_of_memory + SLACK:
                 return OVER_MEMORY
             ticks += 1
-        is_seldom = len(watched) > 1 and not limit_of_memory
-        select.select(watched, [], [], TICK if is_seldom else TICK / 5)
+        is_seldom = len(watched) > 1 and not is_watched
+        took = time.monotonic() - began
+        select.select(watched, [], [], TICK if is_seldom else max(TICK / 5, 4 * took))
+
+
+def _is_too_full(config: dict[str, Any], child: int) -> bool:
+    """Whether a program has more on the disk than it may, with or without a name."""
+    files, count = usage(config["tmp"])
+    pids = [child] if config["method"] == "Landlock" else descendants()
+    others, is_more = unlinked(pids, config["tmp"], config.get("uid"))
+    return is_more or count > ENTRIES or sum((files | others).values()) > config["disk"]
 
 
 def main() -> Callable[[], None] | None:

@@ -12,12 +12,14 @@ import os
 import stat
 import tempfile
 import time
+import warnings
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 
-from narcissus._guard import remove
+from narcissus._guard import enter_folder, remove
+from narcissus.errors import LeftFolderWarning
 
 try:
     import fcntl
@@ -44,9 +46,11 @@ def scratch_folder() -> Generator[Path, None, None]:
     try:
         yield folder
     finally:
-        remove(str(folder))
+        is_gone = remove(str(folder))
         if lock is not None:
             os.close(lock)
+        if not is_gone:
+            _warn(str(folder))
 
 
 @lru_cache(maxsize=16)
@@ -63,19 +67,30 @@ def sweep(place: str) -> None:
                 with suppress(OSError):
                     os.rmdir(entry.path)
             drawn = entry.name.removeprefix(PREFIX).partition("-")[0]
-            if entry.name != name_folder(drawn) or stat.S_IMODE(status.st_mode) != 0o700:
+            if entry.name != name_folder(drawn):
                 continue
-            lock = _lock(Path(entry.path))
-            if lock is not None:
-                remove(entry.path)
-                os.close(lock)
+            with suppress(OSError):  # one that is gone meanwhile
+                lock = _lock(Path(entry.path))
+                if lock is not None:
+                    is_gone = remove(entry.path)
+                    os.close(lock)
+                    if not is_gone:
+                        _warn(entry.path)
+
+
+def _warn(folder: str) -> None:
+    text = f"the folder {folder} of a run cannot be removed, and may hold its data: remove it"
+    warnings.warn(LeftFolderWarning(text), stacklevel=3)
 
 
 def _lock(folder: Path) -> int | None:
     """Lock a folder; None where another process has it, or where locks do not exist."""
     if fcntl is None:
         return None
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except PermissionError:  # its program has closed it
+        handle = enter_folder(str(folder), None)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

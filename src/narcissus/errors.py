@@ -47,6 +47,10 @@ class StoreError(NarcissusError):
     """An unusable results folder: unwritable, or of another study."""
 
 
+class LeftFolderWarning(UserWarning):
+    """A folder of a run that could not be removed; the message names it."""
+
+
 def refuse(problems: Sequence[InputError]) -> None:
     """Raise one error for all problems, each in a line of its own; nothing for none."""
     if len(problems) == 1:

@@ -91,7 +91,7 @@ class ToyLayout(Layout):
     def page(self, record, case):
         return Page(record.title, "", Verdict(record.status, ""))
 
-    def headline(self, case):
+    def numbers(self, case):
         return []
 
     def glance(self, case):

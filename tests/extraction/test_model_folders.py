@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import re
 import sys
 
 import pytest
@@ -16,6 +17,7 @@ from narcissus.extraction.model_folders import (
     TABLES,
     language_model_files,
     read_model_files,
+    reason_of_crash,
     staged,
 )
 from narcissus.extraction.model_trial import laid_out
@@ -562,3 +564,36 @@ def test_a_pipeline_of_images_opens_nothing_beside_what_is_listed(tmp_path):
     assert all(any(one in path for one in ours) for path in strange), strange
     assert ASKED == []
     assert found.parameters > 1000
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_an_empty_file_of_a_tokenizer_is_named(folder, name):
+    """The library asked for a package in place of that."""
+    (folder / name).touch()
+    with pytest.raises(InputError, match=f"{name} is empty"):
+        read_model_files(folder)
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        ("Traceback\nIndexError: list index out of range", "damaged"),
+        ("KeyError: 'model'", "damaged"),
+        ("ModuleNotFoundError: No module named 'x'", "damaged"),
+        (
+            "ValueError: `tiktoken` is required. Install it with `pip install tiktoken`.",
+            "tokenizer",
+        ),
+        (
+            "ValueError: model type `x` but Transformers does not recognize this "
+            "architecture.\n\nYou can update Transformers with `pip install --upgrade`",
+            "`model_type`",
+        ),
+        ("", "crashed"),
+        ("RuntimeError: its layer 3 has a wrong shape", "its layer 3 has a wrong shape"),
+    ],
+)
+def test_a_crash_is_told_in_words_about_the_model(error, reason):
+    words = reason_of_crash(error, "crashed")
+    assert reason in words
+    assert not re.search("pip|index|Traceback|KeyError|update", words)

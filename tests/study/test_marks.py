@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import stat
 from pathlib import Path
@@ -269,3 +270,58 @@ def test_a_list_of_marks_that_leads_elsewhere_ends_no_run(channel, narcissus, ta
     assert narcissus("audit", channel, "--quiet")[0] in (0, 1, 3)
     assert not (place / marks.FILE).is_symlink()
     assert Path("file").read_text() == "x"
+
+
+def shown_to_everybody():
+    """Files that the table of who may see what, in the documentation, lets everybody see."""
+    page = Path(__file__).parents[2] / "docs" / "security.md"
+    section = page.read_text().partition("## What may be shown")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("|")]
+    return {
+        name
+        for what, who in rows
+        if who.strip() == "yes"
+        for name in re.findall(r"`([\w.]+\.\w+)`", what)
+    }
+
+
+def open_files(folder):
+    """Files of a folder that other users of the machine may read."""
+    paths = [path for path in Path(folder).rglob("*") if path.is_file()]
+    assert paths
+    return {path.name for path in paths if stat.S_IMODE(path.stat().st_mode) & 0o077}
+
+
+@pytest.fixture(params=[0o022, 0])
+def mask(request):
+    """A mask with which a file is everybody's to read."""
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+@posix
+@pytest.mark.usefixtures("mask")
+def test_others_of_the_machine_read_only_what_may_be_shown(study, narcissus):
+    """A record holds the seed, with which guesses about people are tested."""
+    assert "report.html" in shown_to_everybody()
+    assert narcissus("audit", study(), "--out", "out", "--yes")[0] in {0, 1, 3}
+    assert {"record.json", "trials.store"} <= contents("out").keys()
+    assert narcissus("report", "out", "--brief")[0] == 0
+    assert narcissus("report", "out", "--export", "acro")[0] == 0
+    assert open_files("out") <= {*shown_to_everybody(), "brief.html"}
+    assert open_files("out/acro") == set()
+    assert narcissus("report", "out", "--internal", "--out", "out/other.html")[0] == 0
+    assert narcissus("report", "out", "--internal")[0] == 0
+    assert open_files("out") <= {"brief.html"}
+    assert narcissus("report", "out", "--record", "shown.json")[0] == 0
+    assert "shown.json" in open_files(".")
+
+
+@posix
+@pytest.mark.usefixtures("mask")
+def test_an_old_record_is_closed_by_the_next_run(channel, narcissus):
+    assert narcissus("audit", channel, "--out", "out")[0] == 0
+    Path("out/record.json").chmod(0o644)
+    assert narcissus("audit", channel, "--out", "out")[0] == 0
+    assert open_files("out") <= shown_to_everybody()

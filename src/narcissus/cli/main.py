@@ -27,7 +27,7 @@ from narcissus._version import __version__
 from narcissus._visible import SHOW_VALUES, show_visibly, visible
 from narcissus.cli.heart import attended
 from narcissus.cli.interrupts import Interrupted, farewell, interruptible
-from narcissus.errors import NarcissusError, NotDrawnError
+from narcissus.errors import LeftFolderWarning, NarcissusError, NotDrawnError
 
 # name -> (module, one line for the help page); the module holds a click command of that name.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -278,7 +278,9 @@ def _warnings_worded() -> Generator[None]:
         text = visible(" ".join(str(message).split()))
         if text not in seen:
             seen.add(text)
-            click.echo(f"note: a library warned while it computed: {text}", err=True)
+            is_ours = isinstance(message, LeftFolderWarning)
+            told = "warning" if is_ours else "note: a library warned while it computed"
+            click.echo(f"{told}: {text}", err=True)
 
     with warnings.catch_warnings():
         warnings.showwarning = show

@@ -100,9 +100,9 @@ def _draw(record: Path, of: ReportOptions) -> None:
         elif target.is_dir():
             raise InputError(f"`--out`: {target} is a folder; name a file")
         elif of.out is None:
-            replace_marked(target, drawn)
+            replace_marked(target, drawn, private=not of.shareable)
         else:
-            write_atomically(target, drawn)
+            write_atomically(target, drawn, private=not of.shareable)
     except OSError as error:
         raise InputError(
             f"`--out`: cannot write {target} ({error.strerror or error}); {remedy(error)}"

@@ -73,6 +73,7 @@ def main() -> None:
     os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
     messages: Any = importlib.import_module("narcissus.extraction._messages")
     errors: Any = importlib.import_module("narcissus.errors")
+    files: Any = importlib.import_module("narcissus._files")
     engines: Any = importlib.import_module("narcissus.extraction.model_engine")
     engine: Any = None
     while True:
@@ -86,7 +87,7 @@ def main() -> None:
                 values, made = answer(engine, question, arrays)
         except BaseException as error:
             kind = type(error).__name__ if isinstance(error, errors.NarcissusError) else "other"
-            text = str(error) if kind != "other" else f"{type(error).__name__}: {error}"
+            text = str(error) if kind != "other" else files.reason_of(error)
             if engines.ran_out(error):
                 kind = "memory"
             values, made = {"error": kind, "message": text[:2000]}, {}

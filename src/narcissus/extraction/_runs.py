@@ -6,6 +6,7 @@ import ast
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -307,6 +308,10 @@ def _config(
         **told,
     }
     config["uid"], config["user"] = _user(config["readable"], method)
+    is_root = method != "none" and config["uid"] is None and os.geteuid() == 0
+    free = _free_user()
+    config["real"] = free if is_root and method != "bubblewrap" and isinstance(free, int) else None
+    config["watch_threads"] = is_root and "runs" not in told  # which run in turn in one process
     config["readable"].append(box)
     if method == "bubblewrap":
         config["command"] = _bubblewrap(config)
@@ -325,7 +330,38 @@ def _user(readable: list[str], method: str) -> tuple[int | None, str]:
                 None,
                 f"!an ordinary user: it runs as root without powers, as only root reads {path}",
             )
-    return random.SystemRandom().randint(*_FREE_USERS), "an ordinary user"
+    free = _free_user()
+    if isinstance(free, str):
+        return None, f"!an ordinary user: it runs as root without powers, as {free}"
+    return free, "an ordinary user"
+
+
+_POWERS = {0: "give files to", 6: "take the group of", 7: "become"}
+"""Capabilities of Linux that it takes to run a program as another user."""
+
+
+def _free_user() -> int | str:
+    """Choose a user that nobody is, or return why root cannot become one here."""
+    chosen = random.SystemRandom().randint(*_FREE_USERS)
+    for kind in ("uid", "gid"):
+        ranges = [line.split() for line in _own_status(f"{kind}_map").splitlines()]
+        if ranges and not any(0 <= chosen - int(at) < int(many) for at, _, many in ranges):
+            return "no other user is mapped into its user namespace"
+    if _own_status("setgroups").strip() == "deny":
+        return "its user namespace allows no change of groups"
+    powers = re.search(r"^CapEff:\s*([0-9a-f]+)$", _own_status("status"), re.M)
+    for bit, power in _POWERS.items():
+        if powers and not int(powers[1], 16) >> bit & 1:
+            return f"root may not {power} another user here"
+    return chosen
+
+
+def _own_status(name: str) -> str:
+    """Return what the system tells of this process; '' where it tells nothing."""
+    try:
+        return Path("/proc/self", name).read_text()
+    except OSError:
+        return ""
 
 
 def _bubblewrap(config: dict[str, Any]) -> list[str]:
@@ -345,7 +381,7 @@ def _bubblewrap(config: dict[str, Any]) -> list[str]:
     if pyvenv.exists():
         command += ["--ro-bind", str(pyvenv), str(pyvenv)]
     command += ["--bind", tmp, tmp, "--chdir", box]
-    inner = {**config, "method": "inside bubblewrap", "uid": None}
+    inner = {**config, "method": "inside bubblewrap", "uid": None, "real": None}
     return [*command, *isolated_python(), config["jail"], json.dumps(inner)]
 
 

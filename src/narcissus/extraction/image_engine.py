@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._files import is_ours
+from narcissus._files import is_ours, reason_of
 from narcissus._optional import optional
 from narcissus.errors import InputError
 from narcissus.extraction.model_engine import silent
@@ -41,7 +41,9 @@ class ImageEngine:
         except Exception as error:  # whatever the library meets in a broken folder
             if is_ours(error, OSError):
                 raise
-            raise InputError(f"cannot read the diffusion model in {path}: {error}") from error
+            raise InputError(
+                f"cannot read the diffusion model in {path}: {reason_of(error)}"
+            ) from error
         for name, part in self.pipeline.components.items():
             if isinstance(part, diffusers.ModelMixin):
                 _require_weights(place / name, Path(path) / name, part)

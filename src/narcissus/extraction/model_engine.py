@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from narcissus._arrays import Floats
-from narcissus._files import is_ours
+from narcissus._files import is_ours, reason_of
 from narcissus._optional import optional
 from narcissus.errors import InputError, NarcissusError, TooLargeError
 
@@ -158,7 +158,7 @@ def blame_files(what: str) -> collections.abc.Generator[None]:
     except BaseException as error:
         if is_ours(error, OSError):
             raise
-        raise InputError(f"{what}: {' '.join(str(error).split())[:300]}") from error
+        raise InputError(f"{what}: {reason_of(error)}") from error
 
 
 class LanguageEngine:
@@ -284,8 +284,9 @@ class LanguageEngine:
         except Exception as error:
             if is_ours(error):
                 raise
-            message = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise InputError(f"the model in {self._path} cannot be run: {message}") from error
+            raise InputError(
+                f"the model in {self._path} cannot be run: {reason_of(error)}"
+            ) from error
 
     def encode(self, text: str) -> list[int]:
         with blame_files(f"the tokenizer in {self._path} fails on a text"):

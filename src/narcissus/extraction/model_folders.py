@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from narcissus._files import file_size, files_below, parsing, read_bytes
+from narcissus._files import OF_MISTAKES, file_size, files_below, parsing, read_bytes
 from narcissus._json import read_json
 from narcissus._scratch import scratch_folder
 from narcissus.errors import InputError
@@ -246,7 +246,8 @@ def read_model_files(folder: Path) -> ModelFiles:
     settings = {name: checked_settings(folder / name) for name in names}
     tables = tuple(folder / name for name in sorted(TABLES) if (folder / name).exists())
     for path in tables:
-        file_size(path, largest=LARGEST_TEXT)
+        if file_size(path, largest=LARGEST_TEXT) == 0:
+            raise InputError(f"{path} is empty: it should hold a part of the tokenizer")
     weights = weights_of(folder)
     for path in weights:
         refuse_pickle(path)
@@ -257,6 +258,26 @@ def read_model_files(folder: Path) -> ModelFiles:
         settings[index.name] = {"metadata": {}, "weight_map": settings_of(index)["weight_map"]}
     values = sum(header.count for header in headers)
     return ModelFiles(settings, tables, tuple(weights), values)
+
+
+_MISTAKES = {error.__name__ for kind in OF_MISTAKES for error in (kind, *kind.__subclasses__())}
+
+
+def reason_of_crash(error: str, otherwise: str) -> str:
+    """Return why a library ended that read or ran a model, in words about the model.
+
+    error: what it wrote on standard error. otherwise: where it wrote nothing.
+    """
+    lines = error.strip().splitlines()
+    if not lines:
+        return otherwise
+    if "not recognize this architecture" in error:
+        return "its `model_type` is none that the installed transformers knows"
+    if "tiktoken" in lines[-1] or "pip install" in lines[-1]:
+        return "its tokenizer is damaged, or is of a kind that needs another package"
+    if lines[-1].partition(":")[0].strip() in _MISTAKES:
+        return "a file of it is damaged, or holds something that its reader does not expect"
+    return lines[-1][:300]
 
 
 def check_model_folder(path: Path) -> int:

@@ -38,7 +38,7 @@ from narcissus.extraction.model_engine import (
     device_of,
     tells_of_memory,
 )
-from narcissus.extraction.model_folders import ModelFiles
+from narcissus.extraction.model_folders import ModelFiles, reason_of_crash
 from narcissus.extraction.model_trial import model_forks
 from narcissus.extraction.sandbox import check_isolation
 
@@ -231,7 +231,7 @@ class ModelProcess:
                 f"perhaps memory: it may take {self.memory >> 20:,} MiB (`memory`), and this "
                 "machine may have less"
             )
-        reason = lines[-1][:300] if lines else f"exit code {error.code}"
+        reason = reason_of_crash("\n".join(lines), f"exit code {error.code}")
         return InputError(f"{failure} the model in {self.path} (crashed): {reason}")
 
 

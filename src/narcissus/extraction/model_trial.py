@@ -29,6 +29,7 @@ from narcissus.extraction.model_folders import (
     LARGEST_TEXT,
     ModelFiles,
     checked_values,
+    reason_of_crash,
     staged,
 )
 from narcissus.extraction.sandbox import Limits, check_isolation, may_fork
@@ -130,10 +131,10 @@ def _tried(parts: Mapping[str, ModelFiles], path: Path) -> LaidOut:
         with staged(bare) as place:
             run = _run_apart(place, images=len(parts) > 1)
         if run.ending != "finished":
-            lines = run.error.strip().splitlines() or [run.ending]
+            reason = reason_of_crash(run.error, run.ending)
             if run.signal:
-                lines.append(f"it was ended by signal {run.signal}; perhaps memory")
-            raise InputError(f"cannot read the model in {path} ({run.ending}): {lines[-1][:300]}")
+                reason = f"it was ended by signal {run.signal}; perhaps memory"
+            raise InputError(f"cannot read the model in {path} ({run.ending}): {reason}")
         _TRIED[key] = _outcome(run.output, path)
     return _TRIED[key]
 

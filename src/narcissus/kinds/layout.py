@@ -216,7 +216,7 @@ def headline(label: str, row: StudyRow, is_placed: bool) -> tuple[str, str, str]
     if row.role in ("gain", "excess"):
         shown = f"{points(value)} points"
         between = quantity.why if low is None or high is None else between_points(low, high)
-    elif row.role in ("measure", "refuted") or (value or 0) > 1:
+    elif row.of != "success" and (row.role in ("measure", "refuted") or (value or 0) > 1):
         shown = MISSING if value is None else number(value)
         if value is not None and (row.role == "refuted" or low == value != high):
             shown = lower(value, places=4)  # a lower limit

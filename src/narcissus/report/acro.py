@@ -68,8 +68,9 @@ def export_acro(record: Record, source: Path, folder: Path) -> None:
         opened_folder(folder / "checksums", make=True) as sums,
     ):
         for name, data in files.items():
-            place.write(name, data)
-            sums.write(f"{name}.txt", hashlib.sha256(data).hexdigest())
+            place.write(name, data, private=True)
+            digest = hashlib.sha256(data).hexdigest()
+            sums.write(f"{name}.txt", digest, private=True)
 
 
 def acro_output(record: Record, files: list[str], timestamp: str) -> dict[str, Any]:

@@ -155,8 +155,14 @@ def _refuse_strange(place: OpenedFolder, name: str) -> None:
             )
 
 
+SHOWN = ("report.html", "index.html")
+"""Files of a results folder that may be shown to everybody: without a seed, drawn to be shown."""
+
+
 def write_results(folder: Path, texts: Mapping[str, str], *, restart: bool = False) -> None:
     """Write files of a results folder by name, each with its mark.
+
+    Other users of the machine may read those of `SHOWN` alone, whatever the umask.
 
     folder: made where it is missing, and never reached by a link.
     restart: replace results that this installation did not write, or that were changed since.
@@ -171,7 +177,7 @@ def write_results(folder: Path, texts: Mapping[str, str], *, restart: bool = Fal
         written: list[str] = []
         for name, text in texts.items():
             try:
-                write_marked(place, name, text)
+                write_marked(place, name, text, private=name not in SHOWN)
             except OSError as error:
                 if not written:
                     raise
@@ -189,15 +195,18 @@ def _refuse(folder: Path, names: list[str]) -> None:
         )
 
 
-def replace_marked(path: Path, text: str) -> None:
-    """Write a file beside a record; refuse to replace one that this installation did not write."""
+def replace_marked(path: Path, text: str, *, private: bool) -> None:
+    """Write a file beside a record; refuse to replace one that this installation did not write.
+
+    private: whether it is for this user alone.
+    """
     with opened_through_links(path.parent) as place:
         if place.lstat(path.name) and not _is_marked(place, path.name, _marks(place)):
             raise StoreError(
                 f"{path} was not written by this installation, or was changed since: choose "
                 f"another file with --out, or remove it{advice()}"
             )
-        write_marked(place, path.name, text)
+        write_marked(place, path.name, text, private=private)
 
 
 CANNOT_KEEP = (

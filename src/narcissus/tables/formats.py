@@ -8,11 +8,10 @@ import io
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -34,6 +33,7 @@ from narcissus._validation import repeated, some_of
 from narcissus.errors import InputError, TooLargeError
 from narcissus.tables.bins import number_label
 from narcissus.tables.packages import list_contents
+from narcissus.tables.sheets import opened_book, require_filled, sheet_rows
 
 Used = TypeVar("Used")
 STATISTICS = {
@@ -56,7 +56,6 @@ MOST_COLUMNS = 10_000
 """Most columns of a table: each costs time of its own, whatever its rows."""
 MOST_CELLS = 2**26
 """Most cells of a table that is held as its program's reader gives it."""
-_MOST_ROWS = 2**20  # of a sheet
 _MOST_BESIDE = 100_000  # rows that are looked at of a sheet that is not read
 _LARGEST_PART = 2**28  # bytes of a sheet or of JSON lines
 _OLD_OFFICE = bytes.fromhex("d0cf11e0a1b11ae1")
@@ -296,34 +295,30 @@ def sheet_as_text(path: Path, remarks: list[str], largest: int, name: str = "") 
                 f"{path} is protected by a password, or an .xls file: save it as .xlsx without a "
                 "password, or as CSV"
             )
-    library: Any = optional("openpyxl", extra="formats", purpose="Reading Excel files")
+    optional("openpyxl", extra="formats", purpose="Reading Excel files")
     # Opened here: the library leaves a damaged file open for as long as somebody has the error.
     with parsing(path, "a readable Excel file"), path.open("rb") as stream:
         with opened_archive(path) as archive:
             unpacked = sum(member.file_size for member in archive.infolist())
         if unpacked > min(LARGEST, max(16 * SMALL, WORTH * size)):
             raise TooLargeError(f"{path} unpacks to {unpacked:,} bytes: write it as CSV or Parquet")
-        with believed(path, unpacked):
-            book = library.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
-            try:
-                sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
-                if name:
-                    sheets = [sheet for sheet in book.worksheets if sheet.title == name]
-                hidden = len(book.worksheets) - len(sheets)
-                for sheet in sheets:
-                    if text := _sheet_text(path, sheet, min(largest, _LARGEST_PART), remarks):
-                        if len(sheets) > 1:
-                            remarks.append(
-                                f"Sheet `{sheet.title}` read, of {len(sheets)}: save another one "
-                                "as a file of its own to read it"
-                            )
-                        if hidden:
-                            remarks.append(
-                                f"{hidden} hidden sheet{'s' * (hidden > 1)} of the file not read"
-                            )
-                        return io.BytesIO(text)
-            finally:
-                book.close()
+        with believed(path, unpacked), opened_book(stream) as book:
+            sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+            if name:
+                sheets = [sheet for sheet in book.worksheets if sheet.title == name]
+            hidden = len(book.worksheets) - len(sheets)
+            for sheet in sheets:
+                if text := _sheet_text(path, sheet, min(largest, _LARGEST_PART), remarks):
+                    if len(sheets) > 1:
+                        remarks.append(
+                            f"Sheet `{sheet.title}` read, of {len(sheets)}: save another one "
+                            "as a file of its own to read it"
+                        )
+                    if hidden:
+                        remarks.append(
+                            f"{hidden} hidden sheet{'s' * (hidden > 1)} of the file not read"
+                        )
+                    return io.BytesIO(text)
     raise InputError(f"{path} is empty: a header and rows are needed")
 
 
@@ -360,33 +355,29 @@ class PartBeside:
 
 def parts_beside(path: Path) -> list[PartBeside]:
     """Return sheets that hold a cell, hidden or not, and what else is not understood."""
-    library: Any = optional("openpyxl", extra="formats", purpose="Reading Excel files")
     strange = list_contents(path).strange
     may = "an Excel file may hold people in these as well"
     parts = [PartBeside(part, may) for part in _PARTS if part in strange]
     if others := [part for part in strange if part not in _PARTS]:
         parts.append(PartBeside(OTHER, f"{may}: {some_of(others)}"))
-    with parsing(path, "a readable Excel file"), path.open("rb") as stream:
-        book = library.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
-        try:
-            is_read = False
-            for sheet in book.worksheets:
-                is_visible = sheet.sheet_state == "visible"
-                sheet.reset_dimensions()
-                each = sheet.iter_rows(values_only=True)
-                if is_visible and not is_read:
-                    is_read = any(any(_cell_text(cell) for cell in cells) for cells in each)
-                    continue
-                texts = (tuple(map(_cell_text, cells)) for cells in each)
-                rows = tuple(islice((row for row in texts if any(row)), _MOST_BESIDE))
-                if rows:
-                    hidden = "" if is_visible else "is hidden, "
-                    suffix = " or more" if len(rows) == _MOST_BESIDE else ""
-                    many = f"{len(rows):,}{suffix} row{'s' * (len(rows) > 1)}"
-                    reason = f"it {hidden}has {many}, and was not read"
-                    parts.append(PartBeside(f"{SHEET}{sheet.title}", reason, rows))
-        finally:
-            book.close()
+    with (
+        parsing(path, "a readable Excel file"),
+        path.open("rb") as stream,
+        opened_book(stream) as book,
+    ):
+        is_read = False
+        for sheet in book.worksheets:
+            is_visible = sheet.sheet_state == "visible"
+            if is_visible and not is_read:
+                is_read = any(any(_texts(cells)) for _, cells in sheet_rows(sheet))
+                continue
+            rows = _rows_beside(path, sheet)
+            if rows:
+                hidden = "" if is_visible else "is hidden, "
+                suffix = " or more" if len(rows) == _MOST_BESIDE else ""
+                many = f"{len(rows):,}{suffix} row{'s' * (len(rows) > 1)}"
+                reason = f"it {hidden}has {many}, and was not read"
+                parts.append(PartBeside(f"{SHEET}{sheet.title}", reason, rows))
     return parts
 
 
@@ -427,41 +418,81 @@ def name_of_unread(part: str) -> str:
     return UNREAD + " ".join(re.findall(r"[^\s`\"',;]+", part))
 
 
+def _rows_beside(path: Path, sheet: Any) -> tuple[tuple[str, ...], ...]:
+    """Return the rows of a sheet that hold a cell, the first `_MOST_BESIDE` of them."""
+    rows: list[tuple[str, ...]] = []
+    count = area = 0
+    for _, cells in sheet_rows(sheet):
+        if texts := _texts(cells):
+            width = max(cells)
+            count, area = count + len(texts), area + width
+            require_filled(path, sheet.title, count, area)
+            rows.append(tuple(texts.get(column, "") for column in range(1, width + 1)))
+        if len(rows) == _MOST_BESIDE:
+            break
+    return tuple(rows)
+
+
+def _texts(cells: Mapping[int, Any]) -> dict[int, str]:
+    """Return the texts of a row that are not empty, by their columns in order."""
+    return {column: text for column in sorted(cells) if (text := _cell_text(cells[column]))}
+
+
 def _sheet_text(path: Path, sheet: Any, largest: int, remarks: list[str]) -> bytes:
     """Return the rows of a sheet as CSV, all as wide as the widest from the first of two cells."""
-    lines: list[tuple[bytes, int]] = []
-    length, first = 0, None
-    sheet.reset_dimensions()  # a wrong one would end the table early
-    for number, cells in enumerate(sheet.iter_rows(values_only=True)):
-        texts = [_cell_text(cell) for cell in cells]
-        while texts and not texts[-1]:
-            texts.pop()
-        lines.append((_csv_line(texts), len(texts)))
-        length += len(lines[-1][0]) + 1
-        if number >= _MOST_ROWS or length > largest:
+    lines: list[tuple[int, bytes, int]] = []  # row, text, last column
+    length = width = last = filled = 0
+    first = None
+    for number, cells in sheet_rows(sheet):
+        texts = _texts(cells)
+        line, count = _csv_line(texts), max(texts, default=0)
+        length += len(line) + number - last
+        width, last, filled = max(width, count), number, filled + len(texts)
+        if length > largest:
             raise TooLargeError(f"{path} has a sheet of too many cells: write it as CSV or Parquet")
-        if first is None and sum(map(bool, texts)) > 1:
+        if length + width * last > largest:
+            raise TooLargeError(
+                f"{path} has a sheet that is over {largest:,} bytes as CSV: its {last:,} rows "
+                f"reach to column {width:,}; delete empty cells, or write it as CSV or Parquet"
+            )
+        if texts:
+            lines.append((number, line, count))
+        if first is None and len(texts) > 1:
             first = number
-    width = max((count for _, count in lines), default=0)
-    if (length := length + width * len(lines)) > largest:
-        raise TooLargeError(
-            f"{path} has a sheet that is {length:,} bytes as CSV: its {len(lines):,} rows reach to "
-            f"column {width:,}; delete empty cells, or write it as CSV or Parquet"
-        )
     if width == 0:
         return b""
-    if blank := sum(not count for _, count in lines[first or 0 :]):
+    require_filled(path, sheet.title, filled, width * last)
+    start = first or 1
+    if blank := last - start + 1 - sum(number >= start for number, _, _ in lines):
         remarks.append(f"{blank} blank row{'s' * (blank > 1)} of the sheet left out")
-    return b"".join(
-        line + b"," * (width - count if count and number >= (first or 0) else 0) + b"\n"
-        for number, (line, count) in enumerate(lines)
-    )
+    parts: list[bytes] = []
+    written = 0
+    for number, line, count in lines:
+        padding = b"," * (width - count if number >= start else 0)
+        parts += [b"\n" * (number - written - 1), line, padding, b"\n"]
+        written = number
+    return b"".join([*parts, b"\n" * (last - written)])
 
 
-def _csv_line(texts: Iterable[str]) -> bytes:
+def _csv_line(texts: Mapping[int, str]) -> bytes:
+    """Return a row as CSV up to its last text; runs of empty cells are commas, however many."""
+    parts: list[str] = []
+    run: list[str] = []
+    last = 0
+    for column, text in texts.items():
+        if column != last + 1:
+            parts += [_csv_run(run), "," * (column - max(last, 1))]
+            run = []
+        run.append(text)
+        last = column
+    return "".join([*parts, _csv_run(run)]).encode()
+
+
+def _csv_run(texts: list[str]) -> str:
     line = io.StringIO()
-    csv.writer(line).writerow(texts)  # quotes what holds a letter of its end of line
-    return line.getvalue().removesuffix("\r\n").encode()
+    if texts:
+        csv.writer(line).writerow(texts)  # quotes what holds a letter of its end of line
+    return line.getvalue().removesuffix("\r\n")
 
 
 def _cell_text(value: Any) -> str:

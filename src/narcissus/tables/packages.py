@@ -54,7 +54,7 @@ _ELEMENTS = re.compile(
 _WORDS = re.compile(
     r"<(?:odd|even|first)(?:Header|Footer)>([^<]*)<"
     r"|\b(?:prompt|promptTitle|error|errorTitle|tooltip|display|location|val)=\"([^\"]*)\""
-    r"|<formula\d?>([^<]*)<|<f\b[^>]*>([^<]*)<"
+    r"|<formula\d?>([^<]*)<|<f\b[^<>]*>([^<]*)<"
 )
 NAMES_INSIDE = "names of sheets, styles, fonts or tables"
 _NAMED = re.compile(
@@ -62,7 +62,9 @@ _NAMED = re.compile(
 )
 _WITH_NAMES = r"xl/(workbook\.xml|styles\.xml|theme/|tables/|worksheets/sheet)"
 _BY_PEOPLE = "Company|Manager|HyperlinkBase"  # properties that no program counts
-_REFERENCE = re.compile(r"('[^']*'|\w+)!|\$?[A-Z]{1,3}\$?\d+")
+_REFERENCE = re.compile(r"('[^']*'|\b\w+)!|\$?[A-Z]{1,3}\$?\d+")
+_LONGEST_CODE = 255
+"""Most letters of a number format, as in Excel."""
 _LITERAL = re.compile(r'"([^"]*)"')
 
 
@@ -100,7 +102,7 @@ def list_contents(path: Path, *, with_names: bool = False) -> Contents:
             if with_names and re.match(_WITH_NAMES, name, re.IGNORECASE):
                 texts += islice(_names_in(text), MOST_TEXTS)
             if "/worksheets/sheet" in name.lower():
-                used |= {int(n) for n in re.findall(r'\bt="s"[^>]*><v>(\d+)<', text)}
+                used |= {int(n) for n in re.findall(r'\bt="s"[^<>]*><v>(\d+)<', text)}
         if unused := _unused(archive, used):
             texts.append(("texts of no cell", " ; ".join(unused)))
     return Contents(tuple(dict.fromkeys(strange)), tuple(texts))
@@ -120,13 +122,13 @@ def _strange_in(name: str, text: str) -> Iterator[str]:
     """Yield what a part holds that is not understood."""
     at = name.lower()
     if at.startswith("xl/worksheets/") and at.endswith(".xml"):
-        beside = re.sub(r"<sheetData\b.*?</sheetData>", "", text, flags=re.S)
+        beside = _without_cells(text)
         there = {tag.split(":")[-1] for tag in re.findall(r"<([A-Za-z]\w*(?::\w+)?)", beside)}
         for element in sorted(there):
             if not _ELEMENTS.fullmatch(element):
                 yield f"`{element}` of a sheet"
     elif at.endswith(".rels"):
-        for link in re.findall(r"<Relationship\b[^>]*>", text):
+        for link in re.findall(r"<Relationship\b[^<>]*>", text):
             if 'TargetMode="External"' in link and "/hyperlink" not in link:
                 yield "links to other files"
     elif at == "xl/styles.xml":
@@ -137,8 +139,31 @@ def _strange_in(name: str, text: str) -> Iterator[str]:
         yield "readings of texts"
 
 
+def _without_cells(text: str) -> str:
+    kept, last = list[str](), 0
+    for begin, end in _spans(text, r"<sheetData\b", "</sheetData>"):
+        kept.append(text[last:begin])
+        last = end
+    return "".join([*kept, text[last:]])
+
+
+def _spans(text: str, begins: str, ends: str) -> Iterator[tuple[int, int]]:
+    """Yield where pieces of a text begin and end, in time that grows as the text does."""
+    last = 0
+    for match in re.finditer(begins, text):
+        if match.start() < last:
+            continue
+        end = text.find(ends, match.end())
+        if end < 0:
+            return
+        last = end + len(ends)
+        yield match.start(), last
+
+
 def _prints_words(code: str) -> bool:
-    """Check whether a number format prints words in place of a number."""
+    """Check whether a number format prints words in place of a number, or may for its length."""
+    if len(code) > _LONGEST_CODE:
+        return True
     plain = re.sub(r"\[[^\]]*\]|\\.|_.|\*.", "", code)
     for part in re.split(r';(?=(?:[^"]*"[^"]*")*[^"]*$)', plain):
         words = "".join(_LITERAL.findall(part))
@@ -151,33 +176,33 @@ def _prints_words(code: str) -> bool:
 def _texts_in(name: str, text: str) -> Iterator[tuple[str, str]]:
     """Yield texts of a part that is understood, each with what it is."""
     at = name.lower()
-    for content in re.findall(r"<!--(.*?)-->", text, re.S):
-        yield "comments in XML", content
+    for begin, end in _spans(text, "<!--", "-->"):
+        yield "comments in XML", text[begin + 4 : end - 3]
     if at.startswith("docprops/"):
         tags = _BY_PEOPLE if at.endswith("/app.xml") else r"(?!dcterms:|cp:(?:last|rev|ver))[\w:]+"
-        for content in re.findall(rf"<(?:{tags})\b[^>]*>([^<]+)<", text):
+        for content in re.findall(rf"<(?:{tags})\b[^<>]*>([^<]+)<", text):
             yield "properties of the document", unescape(content)
     elif at == "xl/workbook.xml":
-        for attributes, content in re.findall(r"<definedName\b([^>]*)>([^<]*)<", text):
+        for attributes, content in re.findall(r"<definedName\b([^<>]*)>([^<]*)<", text):
             called = re.search(r'\bname="([^"]*)"', attributes)
             if called and not called[1].startswith("_xlnm."):
                 yield "names of cells", f"{called[1]} {_REFERENCE.sub(' ', unescape(content))}"
     elif at.startswith("xl/worksheets/"):
         yield from _texts_of_sheet(text)
     elif at.startswith("xl/tables/"):
-        for content in re.findall(r"<\w+Formula\b[^>]*>([^<]*)<", text):
+        for content in re.findall(r"<\w+Formula\b[^<>]*>([^<]*)<", text):
             yield "formulas", _REFERENCE.sub(" ", unescape(content))
 
 
 def _names_in(text: str) -> Iterator[tuple[str, str]]:
-    for groups in dict.fromkeys(_NAMED.findall(re.sub(r"<tableColumn\b[^>]*>", "", text))):
+    for groups in dict.fromkeys(_NAMED.findall(re.sub(r"<tableColumn\b[^<>]*>", "", text))):
         name = unescape("".join(groups))
         yield NAMES_INSIDE, f"{name} {re.sub(r'[_-]+|(?<=[A-Za-z])(?=[0-9])', ' ', name)}"
 
 
 def _texts_of_sheet(text: str) -> Iterator[tuple[str, str]]:
     """Yield texts of a sheet beside its cells, and what its links point at."""
-    for relationship in re.findall(r"<Relationship\b[^>]*>", text):
+    for relationship in re.findall(r"<Relationship\b[^<>]*>", text):
         target = re.search(r'\bTarget="([^"]*)"', relationship)
         if target and 'TargetMode="External"' in relationship:
             yield "rules, prompts and links of cells", unescape(target[1])
@@ -191,11 +216,24 @@ def _texts_of_sheet(text: str) -> Iterator[tuple[str, str]]:
             yield "formulas", _REFERENCE.sub(" ", unescape(formula))
 
 
+def _items(text: str) -> Iterator[str]:
+    """Yield what the shared texts of a file hold, in their order."""
+    last = 0
+    for match in re.finditer(r"<si\b[^<>]*>", text):
+        if match.start() < last:
+            continue
+        end = match.end() if match[0].endswith("/>") else text.find("</si>", match.end())
+        if end < 0:
+            return
+        yield text[match.end() : end]
+        last = end
+
+
 def _unused(archive: zipfile.ZipFile, used: set[int]) -> list[str]:
     """Return the shared texts that no cell of a sheet has."""
     names = [n for n in archive.namelist() if n.lower() == "xl/sharedstrings.xml"]
     if not names:
         return []
-    items = re.findall(r"<si\b[^>]*?(?:/>|>(.*?)</si>)", _text(archive, names[0]), re.S)
+    items = _items(_text(archive, names[0]))
     left = (item for number, item in enumerate(items) if number not in used)
-    return [unescape(re.sub(r"<[^>]*>", "", item)) for item in left]
+    return [unescape(re.sub(r"<[^<>]*>", "", item)) for item in left]

@@ -143,7 +143,7 @@ def test_what_cannot_be_played_is_refused_when_it_is_loaded(load, base, changes,
 def test_long_work_and_options_of_other_kinds_are_refused(load, tmp_path):
     with pytest.raises(LongWorkError, match="searches"):
         narcissus.run(load(reconstruction={"starts": 10_000, "steps": 10**6}), hours=0.1)
-    with pytest.raises(InputError, match="pictures"):
+    with pytest.raises(InputError, match="--records"):
         narcissus.run(load(), internal=tmp_path / "own.csv")
 
 
