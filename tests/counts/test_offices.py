@@ -91,7 +91,7 @@ def test_printed_in_the_style_of_an_office(tmp_path, text, given, low, high):
         (AUSTRIA.replace("Anzahl", "Zahl"), {}, "write a column `count`"),
         (AUSTRIA, {}, "line 3, column Anzahl: 'G' is neither a number"),
         (AUSTRIA.replace("Anzahl", "count"), {}, "line 3, column count: 'G' is neither a number"),
-        (SWISS.replace("M,F", "A,B"), {}, "--across t.csv=NAME"),
+        (SWISS.replace("Total,M,F", "K,A,B"), {}, "--across t.csv=NAME"),
         (
             SWISS.replace("980", "n.a."),
             {"across": ["t.csv=sex"]},

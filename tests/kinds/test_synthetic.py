@@ -535,9 +535,10 @@ def test_rows_are_the_numbers_of_the_frame():
     groups = frame[(frame["group"] != "") & (frame["quantity"] == "excess")]
     assert len(groups) == len(audit.record.detail.groups)
     assert set(frame["grade"]) == {"counted", "sampled"}
-    last = risks_of(audit)[-1].everybody
     assert "synthetic: exceeded, sampled" in repr(audit)
-    assert f"of 100 people without {round(100 * last.control.value)}, with " in repr(audit)
+    assert "of 100 people who are unique in the data and the control without 3, with 13" in repr(
+        audit
+    )
 
 
 def test_the_command_takes_a_unit_that_the_file_lacks(narcissus, tmp_path, monkeypatch):

@@ -2138,7 +2138,7 @@ NULLS = (
     ),
     Null(
         "synth: columns of the file alone that hold people wait for a control",
-        ("synthetic/held people_held",),
+        (),
         "Poisson tail, by the data with each column shuffled",
         "values of those columns are drawn without the people",
         "a few values alone are called nobody",

@@ -23,7 +23,7 @@ from narcissus.report.mapping import mapping_of
 from narcissus.report.reach import counted_in, three
 from narcissus.report.text import first_text, page_text
 from narcissus.results import Status
-from narcissus.rows import Findings, Quantity, StudyCriterion, StudyRow, Unaccounted
+from narcissus.rows import Conflict, Findings, Quantity, StudyCriterion, StudyRow, Unaccounted
 from narcissus.study.kinds import KINDS, OF_PAPERS, study_kind
 from narcissus.study.reading import read_record
 from narcissus.study.registry import loaded
@@ -35,7 +35,7 @@ FILES = [
     for path in sorted((STUDY / folder).glob("*.json"))
     if path.stem not in OF_PAPERS.keys() - KINDS.keys()
 ]
-REFUTED = ("Refuted: that it rains (a says 1, b says 2).",)
+REFUTED = (Conflict("Refuted: that it rains (a says 1, b says 2).", "sampled"),)
 
 
 def moved(detail, by):

@@ -58,6 +58,7 @@ _COUNTED = re.compile(
 COLUMNS = "columns"
 """Names the dimension of a wide table's columns, where nothing else does."""
 _NO_COUNTS = "Numbers with decimals, or below 0, are no counts, and may tell of hidden ones."
+_THOUSANDS = re.compile(r"(?<=\d)[.,'\u2019\s](?=\d{3}(?!\d))")
 _SEXES = re.compile(
     r"[fmwhv]|females?|males?|m[ae]n|wom[ae]n|girls?|boys?|frauen|m\u00e4nner|weiblich|m\u00e4nnlich"
     r"|divers|hommes?|femmes?|hombres?|mujeres?|varones|uomini|donne|maschi|femmine|mannen|vrouwen"
@@ -830,10 +831,13 @@ def _are_statistics(labels: Sequence[str]) -> bool:
 
 
 def _holds_no_counts(rows: Sequence[tuple[int, list[str]]], at: int, rules: Rules) -> bool:
-    """Return whether most numbers of a column are no counts: they have decimals or are negative."""
+    """Return whether most numbers of a column are no counts: they have decimals or are negative.
+
+    Three digits after a point or comma may be thousands: those are left to the style of the file.
+    """
     if rules.unit is not None:
         return False
-    texts = [cells[at].replace(",", ".") for _, cells in rows]
+    texts = [_THOUSANDS.sub("", cells[at]).replace(",", ".") for _, cells in rows]
     numbers = [number for text in texts if (number := read_number(text)) is not None]
     odd = [number for number in numbers if number < 0 or number.denominator != 1]
     return 2 * len(odd) > len(numbers)

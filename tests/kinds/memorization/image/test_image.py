@@ -99,7 +99,7 @@ def test_where_no_image_is_unlike_the_others_it_is_said(load):
 @pytest.mark.parametrize("option", ["policy", "internal"])
 def test_options_of_other_kinds_are_refused(load, option, tmp_path):
     options = RunOptions(1, observer=SILENT, **{option: tmp_path / "x"})
-    with pytest.raises(InputError, match="--policy|--records"):
+    with pytest.raises(InputError, match=r"--policy|--records"):
         KIND.play(load().settings, tmp_path, options)
 
 
