@@ -62,8 +62,6 @@ CALLS = {
     "canaries": "canaries write out-canaries --each 2",
     "privacy": "privacy game.toml",
     "profile": "profile game.toml",
-    "scale": "scale game.toml --out scaled",
-    "reproduce": "reproduce 001 --figure 1 --out papers",
     "report": "report record.json",
     "verify": "verify record.json",
 }

@@ -184,7 +184,7 @@ def test_a_record_of_every_status_is_drawn_as_html_brief_and_mapping(path):
     for status in set(get_args(Status)) - {"undeclared"}:
         changes = {"status": status}
         if status == "contradicted":
-            changes["contradictions"] = list(REFUTED)
+            changes["contradictions"] = [conflict.text for conflict in REFUTED]
         changed = record.model_copy(update=changes)
         html = render_html(changed, internal=True)
         first = page_of(changed, internal=True).first
