@@ -167,7 +167,7 @@ def _by_pairs(of: Any, classes: Any, asked: Any, size: int, random: Any) -> Any:
 def _attempt(
     experiment: Experiment,
     name: str,
-    model: Model[np.int32],
+    model: Model[np.integer[Any]],
     rows: Rows,
     features: tuple[Codes, Codes],
     start: int,
