@@ -332,7 +332,7 @@ class _Ballot:
         self.keys, self.size = keys, int(keys.max()) + 1
         # where votes tie, for the value that is more frequent in the file
         times = np.bincount(keys, minlength=self.size).astype(np.float32)
-        self.frequent = times / np.float32(2 * len(keys))
+        self.frequent: NDArray[np.float32] = (times / (2 * len(keys))).astype(np.float32)
 
     def votes(self, is_near: NDArray[np.bool_]) -> NDArray[np.float32]:
         """Count the votes of the rows that are near each person, shape (people, values)."""

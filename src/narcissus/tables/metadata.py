@@ -278,10 +278,11 @@ def _words_in(value: Any) -> Iterator[str]:
     elif isinstance(value, list | tuple | set | frozenset):
         for part in value:
             yield from _words_in(part)
-    elif is_frame(value) or hasattr(value, "to_frame"):
-        frame = value if is_frame(value) else value.to_frame()
-        yield from map(str, (*frame.columns, *frame.index))
-        yield from _words_in(frame.to_numpy())
+    elif is_frame(value):
+        yield from map(str, (*value.columns, *value.index))
+        yield from _words_in(value.to_numpy())
+    elif hasattr(value, "to_frame"):
+        yield from _words_in(value.to_frame())
     elif hasattr(value, "tolist"):  # an array is written in short
         yield from _words_in(value.tolist())
     elif value is not None and not isinstance(value, bool):
