@@ -11,7 +11,7 @@ from narcissus import load_audit
 from narcissus.audits import run
 from narcissus.errors import InputError
 from narcissus.kinds.synthetic.copied import no_more
-from narcissus.kinds.synthetic.copies import UNIQUE, Coincidences, CopiedPeople
+from narcissus.kinds.synthetic.copies import UNIQUE, WRITTEN, Coincidences, CopiedPeople
 from narcissus.kinds.synthetic.excess import ExcessShare
 from narcissus.kinds.synthetic.propose import completed
 from narcissus.report import page_of
@@ -224,11 +224,28 @@ def test_a_line_number_is_shown_to_be_harmless_or_asked_about(tmp_path):
 
 def test_a_declaration_takes_the_column_out_of_everything(tmp_path):
     real = hospital()
+    made = hospital(seed=2).assign(bill=real["bill"])
+    assert audited(real, made, tmp_path)[0].status == "exceeded"
+    audit, _first = audited(real, made, tmp_path, irrelevant=["bill"])
+    assert audit.status == "not shown"
+    assert all("bill" not in count.columns for count in audit.record.detail.counts)
+
+
+def test_numbers_of_people_are_counted_before_a_declaration_is_believed(tmp_path):
+    """Whoever put all case numbers back, and declared the column, was told of no copied people."""
+    real = hospital()
     made = hospital(seed=2).assign(case=real["case"])
     assert audited(real, made, tmp_path)[0].status == "exceeded"
-    audit, _first = audited(real, made, tmp_path, irrelevant=["case"])
+    for control in (None, hospital(seed=3)):
+        audit, first = audited(real, made, tmp_path, control, irrelevant=["case"])
+        assert audit.status == "undeclared"
+        (gap,) = audit.record.detail.unaccounted
+        assert "`case`" in gap.subject
+        assert "400 of 400 people of the data" in gap.reason
+        assert "coincidence explains about 0" in gap.reason
+        assert "No copied people are shown" not in first.answer
+    audit, _ = audited(real, hospital(seed=2), tmp_path, irrelevant=["case"])
     assert audit.status == "not shown"
-    assert all("case" not in count.columns for count in audit.record.detail.counts)
 
 
 HARMLESS = {
@@ -789,3 +806,47 @@ def test_a_text_among_numbers_of_the_file_is_asked_about(tmp_path):
         irrelevant=["texts among numbers"],
     )  # fmt: skip
     assert declared.status == "exceeded"
+
+
+def panel(people=100, waves=6, seed=1):
+    """Return people of whom each has a row of every wave."""
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({
+        "person": np.repeat(rng.permutation(10 * people)[:people], waves),
+        "wave": np.tile(np.arange(waves), people),
+        "income": rng.lognormal(10, 0.6, people * waves).round(2),
+        "hours": rng.integers(0, 60, people * waves),
+        "region": np.repeat(rng.choice(["North", "South", "East"], people), waves),
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("is_numbered", [True, False])
+def test_copies_in_a_panel_are_rows_while_no_unit_is_named(is_numbered, tmp_path):
+    """Ten people with all of their rows were "60 of 600 people who are unique in the data"."""
+    real, made = panel(), panel(seed=2)
+    made = pd.concat([real[real["person"].isin(real["person"].unique()[:10])], made.iloc[60:]])
+    made = made if is_numbered else made.drop(columns="person")
+    audit, screen = audited(real, made, tmp_path)
+    assert audit.status == "exceeded"
+    assert audit.record.detail.numbering == "person"
+    text = " ".join([*screen.rests_on, audit.verdict])
+    assert "600 rows (several of each `person`) that are unique" in text
+    assert "people who are unique" not in text
+    assert "`--unit person`" in text
+    audit, screen = audited(real, made, tmp_path, unit="person")
+    assert audit.record.detail.numbering == ""
+    assert "--unit" not in " ".join([*screen.rests_on, audit.verdict])
+    assert audited(hospital(), hospital(seed=2), tmp_path)[0].record.detail.numbering == ""
+
+
+def test_a_verdict_on_a_data_frame_names_what_a_file_of_it_may_hold(tmp_path):
+    """Not shown, of a frame: what is written of it may hold more than its cells."""
+    real, made = hospital(), hospital(seed=2)
+    settings = {
+        "kind": "synthetic",
+        "data": {"real": real, "synthetic": made},
+        "threat": {"unknown": ["diagnosis"]},
+    }
+    audit = run(load_study(settings), rng=1)
+    assert WRITTEN in page_of(audit.record, internal=True).first.not_looked_at
+    assert WRITTEN not in audited(real, made, tmp_path)[1].not_looked_at

@@ -330,6 +330,47 @@ def test_distances_are_sums_over_columns(block, monkeypatch):
             assert found[i, j] == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.parametrize("cached", [1, 7, 100, 2**17])
+def test_distances_do_not_depend_on_what_a_cache_holds(cached, people, monkeypatch):
+    files = read_files(people(60, 1), people(50, 2))
+    sides = files.rows("real"), files.rows("synthetic")
+    columns = range(files.table.columns)
+    monkeypatch.setattr(assess, "_FEW", 2)
+    (whole,) = (apart for _, apart in assess.distances(files.table, *sides, columns))
+    monkeypatch.setattr(assess, "_CACHED", cached)
+    (parts,) = (apart for _, apart in assess.distances(files.table, *sides, columns))
+    assert np.array_equal(whole, parts)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.5])
+def test_votes_are_the_same_whether_few_rows_are_near_or_many(share, monkeypatch):
+    rng = np.random.default_rng(1)
+    is_near, keys = rng.random((30, 200)) < share, rng.integers(0, 9, 200)
+    ballot = assess._Ballot(keys)
+    votes: list = []
+    for limit in (0.0, 1.0):
+        monkeypatch.setattr(assess, "_SPARSE", limit)
+        votes.append(ballot.votes(is_near))
+    assert np.array_equal(*votes)
+    times = np.bincount(keys, minlength=9)
+    counted = [np.bincount(keys[row], minlength=9) + times / 400 for row in is_near]
+    assert np.allclose(votes[0], counted)
+
+
+def test_of_large_files_a_sample_of_people_is_tried(people, monkeypatch):
+    """Ten thousand people beside a million rows took an hour; a sample is as valid."""
+    files = read_files(people(300, 1), people(200, 2), people(250, 3))
+    threat = FileThreat(("job",))
+    assert threat.tried(files) == 10_000
+    monkeypatch.setattr(assess, "MOST_COMPARED", 100 * 200 * files.table.columns)
+    monkeypatch.setattr(assess, "FEWEST_TRIED", 60)
+    assert threat.tried(files) == 100
+    assert FileThreat(("job",), people=80).tried(files) == 80
+    assert FileThreat(("job",), people=20_000).tried(files) == 20_000
+    halves = assess_file(files, threat, entropy=1).halves
+    assert len(halves.scored) == len(halves.control_scored) == 50
+
+
 @pytest.fixture
 def files(people):
     return read_files(people(60, 1), people(50, 2), people(40, 3))

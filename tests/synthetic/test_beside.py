@@ -1,18 +1,23 @@
 """People beside the table: in a line, a name, a column without a name, a part of a workbook."""
 
 import gzip
+import io
+import json
 import struct
 import zipfile
 import zlib
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from narcissus.study.given import split
 from narcissus.synthetic.files import read_files
 from narcissus.synthetic.whole import read_whole
 from narcissus.tables.formats import LEFT_OVER, LINES, NAMES, OTHER, TEXTS, UNDER_NULLS
-from narcissus.tables.metadata import _expansion_fields
+from narcissus.tables.leftover import _begun
+from narcissus.tables.metadata import _expansion_fields, read_metadata
 
 
 def people(n=200, seed=1):
@@ -491,6 +496,54 @@ def suppressed():
     return frame
 
 
+def with_unused_numbers(path, column, **how):
+    """Write a column of numbers whose rows all have the first entry of its dictionary."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    arrow = pytest.importorskip("pyarrow")
+    kind = arrow.array(column).type
+    schema = arrow.schema([arrow.field("more", kind, nullable=False)])
+    table = arrow.table({"more": column}, schema=schema)
+    parquet.write_table(table, path, write_statistics=False, compression="none", **how)
+    with parquet.ParquetFile(path) as file:
+        chunk = file.metadata.row_group(0).column(0)
+        start, end = (
+            chunk.data_page_offset,
+            chunk.dictionary_page_offset + chunk.total_compressed_size,
+        )
+    data = bytearray(path.read_bytes())
+    head = _begun(io.BytesIO(data), start)[1] + 2  # the width of an index, and of how many
+    data[start + head : end] = bytes(end - start - head)
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("kind", ["int64", "int32", "float64", "datetime64[us]"])
+def test_numbers_that_no_row_has_are_texts_beside_the_table(kind, tmp_path):
+    """The dictionary of a column of numbers held all numbers of people, and nothing was asked."""
+    real = REAL.assign(case=10**6 + 37 * np.arange(len(REAL)))
+    if kind.startswith("date"):
+        real["case"] = pd.date_range("1950-01-01", periods=len(REAL), freq="53D").astype(kind)
+    cases = real["case"].astype(kind).to_numpy()
+    path = tmp_path / "made.parquet"
+    with_unused_numbers(path, cases)
+    assert len(set(pd.read_parquet(path)["more"])) == 1
+    labels = read_metadata(path).value_labels
+    assert len(labels) == len(REAL) - 1
+    assert list(read_whole(real, path).beside) == [TEXTS]
+
+
+@pytest.mark.parametrize("compression", ["none", "snappy", "zstd", "gzip", "lz4"])
+def test_dictionaries_whose_entries_all_have_rows_are_not_asked_about(compression, tmp_path):
+    frame = MADE.assign(
+        day=pd.date_range("2020-01-01", periods=200), part=MADE["income"] / 7, kept=True,
+        small=pd.array(MADE["age"], "int8"), some=pd.array([None, *range(199)], "Int64"),
+        lot=[Decimal(at) / 8 for at in range(200)],
+    )  # fmt: skip
+    frame.loc[3, "part"] = np.nan
+    path = tmp_path / "made.parquet"
+    frame.to_parquet(path, compression=compression, row_group_size=50)
+    assert read_metadata(path).value_labels == ()
+
+
 @pytest.mark.parametrize("compression", ["lz4", "uncompressed"])
 def test_values_under_nulls_wait_for_their_declaration(compression, tmp_path):
     path = tmp_path / "made.feather"
@@ -528,6 +581,83 @@ def test_ordinary_nulls_are_not_asked_about(tmp_path):
     polars.from_pandas(frame).write_ipc(tmp_path / "made.arrow")
     for name in ("made.feather", "made.arrow"):
         assert beside(tmp_path, tmp_path / name) == {}
+
+
+def suppressed_as(library):
+    """Return the same table as an object of a library, people of every third row suppressed."""
+    arrow = pytest.importorskip("pyarrow")
+    frame = suppressed()
+    if library == "pandas":
+        return frame
+    if library == "an index of pandas":
+        return frame.set_index("income")
+    if library == "numpy":
+        columns = {name: MADE[name].to_numpy() for name in MADE}
+        return columns | {"income": np.ma.array(REAL["income"], mask=frame["income"].isna())}
+    table = arrow.Table.from_pandas(frame, preserve_index=False)
+    if library == "polars":
+        return pytest.importorskip("polars").from_arrow(table)
+    if library == "pandas with Arrow":
+        return table.to_pandas(types_mapper=pd.ArrowDtype)
+    return table
+
+
+LIBRARIES = ["pandas", "an index of pandas", "numpy", "polars", "pandas with Arrow", "Arrow"]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_values_under_missing_cells_of_a_frame_are_asked_about(library):
+    """A frame of suppressed values, which it still held, was not looked at beside its cells."""
+    study = {"kind": "synthetic", "data": {"real": REAL, "synthetic": suppressed_as(library)}}
+    held = split(study)[1]["python:data.synthetic"]
+    for published in (study["data"]["synthetic"], held):
+        found = read_whole(REAL, published).beside
+        assert list(found) == [UNDER_NULLS]
+        assert "values of people" in found[UNDER_NULLS]
+        assert read_whole(REAL, published, irrelevant=[UNDER_NULLS]).beside == {}
+
+
+@pytest.mark.parametrize("library", ["pandas", "numpy", "Arrow", "polars", "pandas with Arrow"])
+def test_a_frame_without_hidden_values_is_not_asked_about(library):
+    arrow = pytest.importorskip("pyarrow")
+    frame = MADE.assign(whole=pd.array([None, *range(199)], "Int64"))
+    frame.loc[4, "region"] = None
+    table = arrow.Table.from_pandas(frame, preserve_index=False)
+    some = {
+        "pandas": frame,
+        "numpy": {name: np.ma.array(MADE[name], mask=False) for name in MADE},
+        "Arrow": table,
+        "polars": pytest.importorskip("polars").from_pandas(frame),
+        "pandas with Arrow": table.to_pandas(types_mapper=pd.ArrowDtype),
+    }
+    assert read_whole(REAL, some[library]).beside == {}
+
+
+def test_levels_and_notes_of_a_table_of_arrow_are_asked_about():
+    arrow = pytest.importorskip("pyarrow")
+    table = arrow.Table.from_pandas(levelled(), preserve_index=False)
+    noted = arrow.Table.from_pandas(MADE, preserve_index=False).replace_schema_metadata(
+        {"of": json.dumps(list(NAMED["case"]))}
+    )
+    kept = table.to_pandas(types_mapper=pd.ArrowDtype)
+    for published in (table, noted, kept):
+        assert list(read_whole(NAMED, published).beside) == [TEXTS]
+
+
+@pytest.mark.parametrize("kind", [list, tuple, set, np.array, pd.Series, pd.Index, pd.DataFrame])
+def test_notes_of_a_frame_are_read_whatever_holds_them(kind):
+    noted = MADE.copy()
+    noted.attrs = {"of": kind(list(NAMED["case"]))}
+    assert list(read_whole(NAMED, noted).beside) == [TEXTS]
+
+
+def test_unused_names_of_columns_and_names_of_levels_are_asked_about():
+    columns = MADE.set_axis(
+        pd.CategoricalIndex(MADE.columns, [*MADE.columns, *NAMED["case"]]), axis=1
+    )
+    named = MADE.rename_axis(columns=" ".join(NAMED["case"][:3]))
+    for published in (columns, named):
+        assert list(read_whole(NAMED, published).beside) == [TEXTS]
 
 
 def test_bytes_that_no_reader_reads_wait_for_their_declaration(tmp_path):

@@ -137,3 +137,61 @@ def test_names_with_another_mark_are_names(form, place):
     made = made.drop(columns=["case"]).assign(**{place: [*cells, *made["job"][20:]]})
     (names,) = read_whole(real, made).inside
     assert (names.column, names.within, names.standing) == ("case", place, 20)
+
+
+def in_brackets(real, made):
+    return made.assign(note=[f"seen ({case})" for case in real["case"]])
+
+
+PUT_BACK = {
+    "numbers": lambda real, made: made.assign(note=real["case"]),
+    "numbers of a few": lambda real, made: made.assign(
+        note=[*real["case"][:20], *made["case"][20:]]
+    ),
+    "numbers as texts": lambda real, made: made.assign(note=[f"P-{case}" for case in real["case"]]),
+    "numbers in texts": in_brackets,
+    "names": lambda real, made: made.assign(note=real["name"].sample(frac=1, random_state=1)),
+}
+
+
+@pytest.mark.parametrize("way", sorted(PUT_BACK))
+def test_names_in_a_column_that_is_declared_irrelevant_are_counted(way):
+    """A column of all case numbers, declared to say nothing about anybody, was not looked at."""
+    real, made = patients(200, 1), patients(200, 2)
+    made = PUT_BACK[way](real, made).drop(columns=["case", "name"])
+    declared = read_whole(real, made, irrelevant=["note", "case", "name"])
+    assert {names.within for names in declared.put_back} == {"note"}
+    (names,) = declared.put_back
+    assert names.standing == (20 if way == "numbers of a few" else len(set(made["note"])))
+    named = real.rename(columns={names.column: "note"})  # the same name in both files
+    assert read_whole(named, made, irrelevant=["note"]).put_back
+
+
+HARMLESS = {
+    "other numbers": lambda real, made: made["case"],
+    "running numbers": lambda real, made: range(1, 1 + len(made)),
+    "measures": lambda real, made: real["mass"],
+    "few words": lambda real, made: real["job"],
+    "days": lambda real, made: real["entry"],
+}
+
+
+@pytest.mark.parametrize("way", sorted(HARMLESS))
+def test_a_declared_column_that_names_nobody_is_not_asked_about(way):
+    real = patients(200, 1).assign(number=range(1, 201))
+    made = patients(200, 2).assign(note=HARMLESS[way](real, patients(200, 2)))
+    made = made.drop(columns=["case", "name"])
+    assert read_whole(real, made, irrelevant=["note", "case"]).put_back == ()
+
+
+def test_running_numbers_of_many_digits_are_expected_in_a_declared_column():
+    real = patients(200, 1).assign(number=range(10**6, 10**6 + 200))
+    made = patients(200, 2).assign(number=range(10**6, 10**6 + 200)).drop(columns="case")
+    assert read_whole(real, made, irrelevant=["number"]).put_back == ()
+
+
+def test_a_control_counts_names_in_a_declared_column_as_well():
+    real, made, control = (patients(200, seed) for seed in (1, 2, 3))
+    made = made.assign(case=real["case"])
+    (names,) = read_whole(real, made, control, irrelevant=["case"]).put_back
+    assert (names.beside.successes, names.beside.others) == (200, 0)

@@ -64,8 +64,9 @@ def audit_synthetic(
         people of each file that are tried.
     columns, drop, bins, missing, read_as: How all files are read, as for `narcissus.audit`; columns
         that not all files have are left out.
-    irrelevant: Columns that say nothing about a person, as you declare. All others are examined for
-        copies, those that are left out as well.
+    irrelevant: Columns that say nothing about a person, as you declare: only names and numbers of
+        people are sought in them. All others are examined for copies, those that are left out as
+        well.
     unit: Column of ``real`` and ``control`` that names each row's person or household, where some
         have several rows; one row of each is tried.
     groups, at_most: Columns whose values make groups; the excess that is accepted, in [0, 1), 0 if

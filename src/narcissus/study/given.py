@@ -26,10 +26,12 @@ from narcissus.study.plugins import GIVEN, UNKNOWN
 from narcissus.study.toml import DEEPEST, LARGEST_NUMBER
 from narcissus.tables import Bins, Table
 from narcissus.tables.formats import as_frame
+from narcissus.tables.metadata import metadata_of_frame, with_metadata
 
 FRAME = f"{GIVEN}frame"  # the name that stands for the table of people
 # Keys of the section [data] that may each hold a table, of an audit of a given file.
 FILES = ("real", "synthetic", "control")
+PUBLISHED = "synthetic"  # of these, what is published with all that it holds
 THE_STUDY = "the study"  # what messages call a study that was given as a dictionary
 
 
@@ -51,9 +53,11 @@ class _Objects:
     def table(self, value: Mapping[Any, Any], path: tuple[str, ...]) -> dict[str, Any]:
         section: dict[str, Any] = {}
         for name, content in value.items():
-            entry = (
-                as_frame(content) if path == ("data",) and name in ("frame", *FILES) else content
-            )
+            entry = content
+            if path == ("data",) and name in ("frame", *FILES):
+                entry = as_frame(content)
+                if name == PUBLISHED and is_frame(entry) and not is_frame(content):
+                    entry = with_metadata(entry, metadata_of_frame(content))
             if not isinstance(name, str):
                 where = f"in `{'.'.join(path)}` " if path else ""
                 raise StudyError(f"{THE_STUDY}: keys {where}must be text, got {name!r}")

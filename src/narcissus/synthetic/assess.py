@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from typing import Literal, TypeAlias
@@ -32,6 +32,15 @@ SUBSETS = 20
 CLOSE = 1e-4
 """Distances that differ by less are one: they are sums that were rounded."""
 _BLOCK = 2**23  # distances that are held at a time
+USUAL_PEOPLE = 10_000
+"""Most people of each file that are tried, unless more are asked for."""
+FEWEST_TRIED = 2_000
+"""The same of the largest files."""
+MOST_COMPARED = 10**9
+"""Cells of the file that people of a side are compared with, where not all of these are tried."""
+_FEWEST_CHOOSE = 500  # people of a side on whom a way to link is chosen
+_CACHED = 2**17  # the same, of one column
+_SPARSE = 0.05  # share of the distances up to which near rows are looked up one by one
 NEAR = (1, 10)
 """How many of the nearest rows vote."""
 Guesses: TypeAlias = "dict[tuple[Columns, int], Positions]"
@@ -77,12 +86,19 @@ class FileThreat:
 
     unknown: columns to guess, one by one and together; the attacker knows all other columns.
     linked: two sets of columns to link; None tries random divisions of all columns.
-    people: most people to try from each file, drawn at random.
+    people: most people to try from each file, drawn at random. Of large files fewer are tried,
+        unless more than `USUAL_PEOPLE` are asked for.
     """
 
     unknown: tuple[str, ...]
     linked: tuple[tuple[str, ...], tuple[str, ...]] | None = None
-    people: int = 10_000
+    people: int = USUAL_PEOPLE
+
+    def tried(self, files: GivenFiles) -> int:
+        """Return the most people of each file that are tried: a sample, where files are large."""
+        if self.people > USUAL_PEOPLE:
+            return self.people
+        return min(self.people, max(FEWEST_TRIED, MOST_COMPARED // _cells(files)))
 
     def secrets(self, files: GivenFiles) -> dict[str, tuple[int, ...]]:
         """Return the columns of each secret by its name."""
@@ -146,6 +162,24 @@ class Risk:
         if not ours.size or not theirs.size:
             return None
         return TwoSamples(int(ours.sum()), ours.size, int(theirs.sum()), theirs.size)
+
+
+def _cells(files: GivenFiles) -> int:
+    return max(1, files.synthetic * files.table.columns)
+
+
+def people_who_choose(files: GivenFiles) -> int:
+    """Return the most people of a side on whom a way to link is chosen."""
+    return max(_FEWEST_CHOOSE, MOST_COMPARED // (SPLITS * _cells(files)))
+
+
+def compared_cells(files: GivenFiles, threat: FileThreat) -> int:
+    """Return how many cells of the file people are compared with, by all attacks together."""
+    sides = [min(side, threat.tried(files)) for side in (files.real, files.control)]
+    by_nearest = 3 * sum(sides) // 2  # by some columns those who choose, by two halves the scored
+    splits = 1 if threat.linked is not None else SPLITS
+    to_choose = splits * sum(min(side // 2, people_who_choose(files)) for side in sides)
+    return _cells(files) * (by_nearest + to_choose)
 
 
 def kinds_of_predicates(width: int, rng: np.random.Generator) -> dict[str, list[Columns]]:
@@ -247,17 +281,35 @@ def distances(
         for start, j in zip(starts, few, strict=False):
             which[np.arange(len(some)), start + table.codes[some, j]] = 1
         matrix = which @ towards
-        for j in many:
+        _add_columns(matrix, table, (some, rows), many, coarse)
+        yield slice(first, first + len(some)), matrix
+
+
+def _add_columns(
+    matrix: NDArray[np.float32],
+    table: Table,
+    sides: tuple[NDArray[np.int64], NDArray[np.int64]],
+    columns: Sequence[int],
+    coarse: Mapping[int, Covers],
+) -> None:
+    """Add the distances in some columns, a part of the rows at a time that a cache can hold."""
+    some, rows = sides
+    each = [(j, _numbers(table, j, some), _numbers(table, j, rows)) for j in columns]
+    step = max(1, _CACHED // len(some))
+    held = np.empty((len(some), step), np.float32)
+    for first in range(0, len(rows), step):
+        part = matrix[:, first : first + step]
+        apart = held[:, : part.shape[1]]
+        for j, here, numbers in each:
+            there = numbers[first : first + step]
             if j in coarse:
                 fine = coarse[j].codes
-                matrix += ~coarse[j].covers.T[np.ix_(fine[some], fine[rows])]
-                continue
-            here, there = _numbers(table, j, some), _numbers(table, j, rows)
-            if table.values[j] is None:
-                matrix += here[:, None] != there
+                part += ~coarse[j].covers.T[np.ix_(fine[some], fine[rows[first : first + step]])]
+            elif table.values[j] is None:
+                part += here[:, None] != there
             else:
-                matrix += np.abs(here[:, None] - there)
-        yield slice(first, first + len(some)), matrix
+                np.subtract(here[:, None], there, out=apart)
+                part += np.abs(apart, out=apart)
 
 
 def _numbers(table: Table, column: int, rows: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -271,6 +323,28 @@ def _apart(table: Table, column: int) -> NDArray[np.float32]:
     if values is None:
         return (1 - np.eye(table.sizes[column])).astype(np.float32)
     return np.abs(values[:, None] - values).astype(np.float32)
+
+
+class _Ballot:
+    """The value of a secret that each row votes for."""
+
+    def __init__(self, keys: Positions) -> None:
+        self.keys, self.size = keys, int(keys.max()) + 1
+        # where votes tie, for the value that is more frequent in the file
+        times = np.bincount(keys, minlength=self.size).astype(np.float32)
+        self.frequent: NDArray[np.float32] = (times / (2 * len(keys))).astype(np.float32)
+
+    def votes(self, is_near: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Count the votes of the rows that are near each person, shape (people, values)."""
+        people = len(is_near)
+        if np.count_nonzero(is_near) <= _SPARSE * is_near.size:
+            who, row = np.nonzero(is_near)
+            places = who * self.size + self.keys[row]
+            times = np.bincount(places, minlength=people * self.size).astype(np.float32)
+            return times.reshape(people, self.size) + self.frequent
+        ballots = np.zeros((len(self.keys), self.size), np.float32)
+        ballots[np.arange(len(self.keys)), self.keys] = 1
+        return is_near.astype(np.float32) @ ballots + self.frequent
 
 
 @dataclass(frozen=True)
@@ -294,16 +368,8 @@ class NearRows:
         return self.kept[key]
 
     def _looked_up(self, people: Positions, rows: Positions) -> Guesses:
-        ballots: list[NDArray[np.float32]] = []
-        for secret in self.secrets:
-            keys = keys_of(self.files.table.codes[rows][:, list(secret)])
-            ballot = np.zeros((len(rows), int(keys.max()) + 1), np.float32)
-            ballot[np.arange(len(rows)), keys] = 1
-            ballots.append(ballot)
-        every = np.concatenate(ballots, axis=1)
-        ends = np.cumsum([ballot.shape[1] for ballot in ballots])[:-1]
-        # where votes tie, for the value that is more frequent in the file
-        frequent = every.sum(axis=0) / (2 * len(rows))
+        codes = self.files.table.codes[rows]
+        ballots = [_Ballot(keys_of(codes[:, list(secret)])) for secret in self.secrets]
         guesses: Guesses = {
             (s, k): np.empty(len(people), np.int64) for s in self.secrets for k in NEAR
         }
@@ -312,13 +378,13 @@ class NearRows:
             self.files.table, people, rows, self.known, self.files.covers
         ):
             guesses[(), 1][block] = apart.argmin(axis=1)
-            for neighbours in NEAR:
-                place = min(neighbours, len(rows)) - 1
-                reach = np.partition(apart, place, axis=1)[:, [place]] if place else None
-                reach = apart.min(axis=1, keepdims=True) if reach is None else reach
-                votes = (apart <= reach + CLOSE).astype(np.float32) @ every + frequent
-                for secret, tally in zip(self.secrets, np.split(votes, ends, axis=1), strict=True):
-                    guesses[secret, neighbours][block] = tally.argmax(axis=1)
+            places = [min(neighbours, len(rows)) - 1 for neighbours in NEAR]
+            nearest = np.sort(np.partition(apart, max(places), axis=1)[:, : max(places) + 1])
+            for neighbours, place in zip(NEAR, places, strict=True):
+                is_near = apart <= nearest[:, [place]] + CLOSE
+                for secret, ballot in zip(self.secrets, ballots, strict=True):
+                    votes = ballot.votes(is_near)
+                    guesses[secret, neighbours][block] = votes.argmax(axis=1)
         return guesses
 
 
@@ -410,7 +476,8 @@ class Link:
             beside = there <= there.min(axis=1, keepdims=True) + CLOSE
             meets = (near & beside).any(axis=1)
             is_linked[block] = meets
-            rare[block] = meets & (near.sum(axis=1) * beside.sum(axis=1) < len(rows))
+            many = [np.count_nonzero(side, axis=1) for side in (near, beside)]
+            rare[block] = meets & (many[0] * many[1] < len(rows))
         return is_linked, rare
 
 
@@ -508,11 +575,11 @@ def assess_file(
     whole: The files as they are published, where copies are sought; None: in ``files``.
     """
     secrets, division = threat.secrets(files), threat.division(files)
-    halves = _halves(files, threat.people, child(entropy, 0))
+    halves = _halves(files, threat.tried(files), child(entropy, 0))
     unknown = {j for columns in secrets.values() for j in columns}
     known = [j for j in range(files.table.columns) if j not in unknown]
     risks: list[Risk] = []
-    observer.start("risks", len(secrets) + 3)
+    observer.start("copies of people", 0)
     traces = lacking = None
     if whole is not None and whole.columns:
         traces = traces_of(whole, files.names, threat.unknown, entropy=entropy)
@@ -522,7 +589,7 @@ def assess_file(
             traces = with_lacking(traces, more, whole.lacking)
             lacking = by_lacking(more, whole.lacking)
     facts = traces.facts if traces else file_facts(files, sorted(unknown), entropy=entropy)
-    observer.advance()
+    observer.start("risks", len(secrets) + 2)
     near = NearRows(files, known, tuple(secrets.values()))
     for name, columns in secrets.items():
         inference = Inference(files, columns, known, near)
@@ -744,7 +811,14 @@ def _linkability(
         name: (lambda people, way=way: way.links(files, people, cache))
         for name, way in ways.items()
     }
-    attack, tried = _chosen(attempts, halves)
+    # whoever an attack is chosen on is independent of whom it is scored on: a sample will do
+    few = people_who_choose(files)
+    choosing = replace(
+        halves,
+        chosen_on=halves.chosen_on[:few],
+        control_chosen_on=halves.control_chosen_on[:few],
+    )
+    attack, tried = _chosen(attempts, choosing)
     real, control = _scored(attempts[attack], halves)
     return Risk("linkability", "", attack, tried, real, control)
 

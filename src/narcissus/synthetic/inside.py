@@ -97,6 +97,25 @@ def _counts(raws: Mapping[str, Raw], same: Mapping[str, str]) -> Iterator[NamesI
                 yield from _in_other_words(name, same[name], how, form_of, sides)
 
 
+def names_put_back(raws: Mapping[str, Raw]) -> tuple[NamesInside, ...]:
+    """Return the names of people that are values of columns of the file, or stand inside these.
+
+    raws: The data and the control with all columns; the file with those that were declared to say
+        nothing about a person. A column that names people is no less of people for that.
+    """
+    real, made, control = raws["real"], raws["synthetic"], raws.get("control", {})
+    each: list[NamesInside] = []
+    for name, values in {n: _names(column) for n, column in real.items()}.items():
+        others = _values(control[name]) if name in control else {}
+        sides = {_as_token(text) for text in values}, {_as_token(text) for text in others}
+        for within, column in made.items():
+            there = _tokens(column) | {_as_token(text) for text in _values(column)}
+            here, beside = (side - {""} for side in sides)
+            each += _sought(name, within, "in its values", (here, beside), there)
+    error = INSIDE_ERROR / max(1, len(each))
+    return tuple(names for names in each if names.is_beyond(error))
+
+
 def _names(column: RawColumn) -> dict[str, int]:
     """Return the values of a column that names people; none of another column."""
     if len(column.distinct) < max(_FEWEST, _NAMES * len(column.codes)):

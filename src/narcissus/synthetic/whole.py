@@ -17,7 +17,6 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._pandas import is_frame
 from narcissus._validation import some_of
 from narcissus.errors import InputError, TooLargeError
 from narcissus.synthetic.beside import KnownValues, tell_people
@@ -36,7 +35,7 @@ from narcissus.synthetic.files import (
     raw_columns,
 )
 from narcissus.synthetic.held import HeldPeople, people_held
-from narcissus.synthetic.inside import NamesInside, names_inside
+from narcissus.synthetic.inside import NamesInside, names_inside, names_put_back
 from narcissus.synthetic.repeated import RepeatedRows, agreeing_columns, repeated_rows
 from narcissus.synthetic.together import numbering_column, rows_together
 from narcissus.synthetic.written import Written, day_of, ways_of
@@ -50,7 +49,7 @@ from narcissus.tables.formats import (
     TEXTS,
     UNDER_NULLS,
     PartBeside,
-    as_frame,
+    is_part_beside,
     is_sheet,
     name_of_place,
     name_of_unread,
@@ -91,6 +90,7 @@ _LONG_NAME = 40  # letters of a name that the data have as well
 MOST_LINES = 10
 """Most lines above and below a table that are taken for titles and notes."""
 _LINES = re.compile(r"Lines? (\d+)(?: to (\d+))? (?:above the header|below the last row) left out")
+_SIDES = ("real", "synthetic")
 _DATED = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -154,6 +154,9 @@ class WholeFiles(Sides):
     agreeing: tuple[str, ...] = ()  # columns in which rows agree as those of one person do
     together: PeopleTogether | None = None  # where people have several rows in all files
     held: HeldPeople | None = None  # in columns of the file alone
+    is_in_memory: bool = False  # the file is a data frame, and what is written of it holds more
+    numbering: str = ""  # column that numbers people of several rows, where no unit is named
+    put_back: tuple[NamesInside, ...] = ()  # names of people in columns declared irrelevant
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -243,12 +246,14 @@ def read_whole(
     inputs = {"real": real, "synthetic": synthetic, "control": control}
     sources = {name: source for name, source in inputs.items() if source is not None}
     raws, beside, left_out, unseen = _opened(sources, irrelevant)
+    put_back = _put_back(sources, raws, irrelevant)
     beside |= {name_of_unread(part): "nobody can say what it holds" for part in unseen}
     for column, other in (same or {}).items():
         if other in raws["synthetic"]:
             raws["synthetic"][column] = raws["synthetic"].pop(other)
     units = {n: raws[n].pop(unit) for n in ("real", "control") if unit and unit in raws.get(n, {})}
     theirs = raws["synthetic"].pop(unit or "", None)
+    numbering = None if unit else numbering_column({name: raws["real"] for name in _SIDES})
     history = _people_together(raws, units | ({} if theirs is None else {"synthetic": theirs}))
     names = _paired(raws["real"], raws["synthetic"])
     lacking = tuple(sorted(c for c in names if c not in raws.get("control", raws["real"])))
@@ -311,8 +316,29 @@ def read_whole(
         places = agreeing_columns(_by_side(files, files.columns))
         files = replace(files, agreeing=tuple(files.names[j] for j in places))
     files = replace(files, held=people_held(raws["real"], raws["synthetic"], strange))
-    files = replace(files, together=_whole_people(history, irrelevant, read_as))
+    files = replace(files, together=_whole_people(history, irrelevant, read_as), put_back=put_back)
+    is_in_memory = not isinstance(synthetic, str | Path)
+    files = replace(files, numbering=numbering or "", is_in_memory=is_in_memory)
     return replace(files, places=None, with_repeated=None) if ORDER in irrelevant else files
+
+
+def _put_back(
+    sources: Mapping[str, Source], raws: Mapping[str, Raw], irrelevant: Sequence[str]
+) -> tuple[NamesInside, ...]:
+    """Seek names of people in columns of the file that are declared to say nothing about anybody.
+
+    sources: The files, with all of their columns.
+    raws: The same without those that are declared.
+    """
+    if not any(not is_part_beside(name) for name in irrelevant):
+        return ()
+    whole: dict[str, Raw] = {}
+    for name, source in sources.items():
+        columns, _ = all_columns(name, source, ())
+        whole[name] = {column.name: column for column in columns}
+    declared = {n: c for n, c in whole["synthetic"].items() if n not in raws["synthetic"]}
+    declared = {n: c for n, c in declared.items() if n in irrelevant}
+    return names_put_back(whole | {"synthetic": declared}) if declared else ()
 
 
 def _people_together(
@@ -467,7 +493,7 @@ def _texts_beside(
         contents = list_contents(path, with_names=True)
         texts += [(f"{TEXTS}: {kind}", text) for kind, text in contents.texts]
     texts += [(f"{TEXTS}: {kind}", text) for kind, text in metadata.texts]
-    in_table = {name: _texts(column) for name, column in raws["synthetic"].items()}
+    in_table = {name: _counted(column).keys() for name, column in raws["synthetic"].items()}
     texts += [
         (f"{TEXTS}: {VALUE_LABELS}", text)
         for variable, text in metadata.value_labels
@@ -508,8 +534,7 @@ def _metadata(source: Source) -> Metadata:
     """Read what a file or a data frame says beside its table; a packaged table says nothing."""
     if isinstance(source, str | Path):
         return read_metadata(Path(source)) if Path(source).is_file() else Metadata()
-    frame = as_frame(source)
-    return metadata_of_frame(frame) if is_frame(frame) else Metadata()
+    return metadata_of_frame(source)
 
 
 def _numbers_rows(column: RawColumn | None) -> bool:

@@ -15,6 +15,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
+import numpy as np
+
 from narcissus._archives import opened_archive
 from narcissus._files import (
     LARGEST,
@@ -131,7 +133,12 @@ def as_frame(given: Any) -> Any:
     """
     try:
         if isinstance(given, Mapping):
-            return pd.DataFrame({str(name): list(column) for name, column in given.items()})
+            # what numpy masks is missing, as a list of its values has it
+            columns = {
+                name: column.tolist() if isinstance(column, np.ma.MaskedArray) else list(column)
+                for name, column in given.items()
+            }
+            return pd.DataFrame({str(name): column for name, column in columns.items()})
     except (TypeError, ValueError) as error:
         raise InputError(f"a dictionary must hold columns, lists of one length: {error}") from error
     if isinstance(given, str | Path | pd.DataFrame) or not hasattr(given, "__arrow_c_stream__"):

@@ -13,6 +13,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -197,6 +198,44 @@ def _of_pages(file: IO[bytes], chunk: dict[int, Any]) -> Iterator[tuple[int, int
     if chunk.get(14):
         bloom, size = _begun(file, chunk[14])
         yield chunk[14], chunk[14] + size + bloom.get(1, 0)
+
+
+@dataclass(frozen=True)
+class NumberDictionary:
+    """The dictionary of a column of numbers in a row group of a Parquet file."""
+
+    group: int
+    column: int
+    kind: str  # of a number, as numpy calls it
+    codec: str  # empty: not packed
+    packed: bytes
+    size: int  # unpacked
+
+
+def number_dictionaries(path: Path) -> Iterator[NumberDictionary]:
+    """Yield each dictionary of numbers of a Parquet file, as it is packed.
+
+    LookupError and its like: The file is damaged.
+    """
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        length = int.from_bytes(_read(file, size - 8, 4), "little")
+        footer, _ = _Compact(_read(file, size - 8 - length, length)).struct(0)
+        for group, parts in enumerate(footer.get(4, ())):
+            for place, part in enumerate(parts.get(1, ())):
+                chunk = part[3]
+                at = min([chunk[field] for field in (9, 11) if chunk.get(field)], default=4)
+                page, head = _begun(file, at) if chunk[1] in PHYSICAL else ({}, 0)
+                if page.get(1) == _DICTIONARY:
+                    packed = _read(file, at + head, page[3])
+                    codec = _CODECS[chunk.get(4, 0)]
+                    yield NumberDictionary(group, place, PHYSICAL[chunk[1]], codec, packed, page[2])
+
+
+_DICTIONARY = 2  # the type of a page that holds one
+PHYSICAL = {1: "<i4", 2: "<i8", 4: "<f4", 5: "<f8"}
+"""Types of the numbers of a Parquet file, by their numbers there."""
+_CODECS = ("", "snappy", "gzip", "lzo", "brotli", "lz4", "zstd", "lz4_raw")
 
 
 def _begun(file: IO[bytes], at: int) -> tuple[dict[int, Any], int]:

@@ -20,13 +20,16 @@ from typing import Any, Literal
 from narcissus._archives import opened_archive
 from narcissus._files import parsing
 from narcissus._optional import optional
-from narcissus._pandas import pd
+from narcissus._pandas import is_frame, pd
 from narcissus.tables.formats import read_arrow
 from narcissus.tables.leftover import count_left_over
 from narcissus.tables.unshown import (
     parquet_columns,
+    under_masks,
+    under_nulls_of_frame,
     unused_in_frame,
     unused_levels,
+    unused_numbers,
     values_under_nulls,
 )
 
@@ -49,6 +52,7 @@ _STATISTICS = {
     ".xpt": "read_xport",
 }
 _LONG_CODE = 7  # digits of a code that may be the number of a person
+_BESIDE = "narcissus: beside the table"
 _BLOB = re.compile(r"[A-Za-z0-9+/=_-]{200,}")
 _OF_PANDAS = ("index_columns", "columns", "column_indexes", "creator", "pandas_version")
 _CHARACTERISTICS = re.compile(rb"<ch>(.*?)</ch>", re.S)
@@ -91,10 +95,36 @@ def read_metadata(path: Path) -> Metadata:
     return Metadata(left_over=count_left_over(path))
 
 
-def metadata_of_frame(frame: pd.DataFrame) -> Metadata:
-    """Return what a data frame says beside its table: levels that no row has, and its notes."""
-    notes = [(_KEYS, " ; ".join(_words_in(frame.attrs)))] if frame.attrs else []
-    return Metadata(tuple(notes), tuple(unused_in_frame(frame)))
+def with_metadata(frame: pd.DataFrame, metadata: Metadata) -> pd.DataFrame:
+    """Return a frame that keeps what another object said, of which it was made."""
+    copy = frame.copy(deep=False)
+    copy.attrs = {_BESIDE: metadata}
+    return copy
+
+
+def metadata_of_frame(source: Any) -> Metadata:
+    """Return what a data frame of any library says beside its table.
+
+    Levels that no row has, values under missing cells, notes, and names of levels. A file that is
+    written of the frame may hold them.
+    """
+    if isinstance(source, Mapping):
+        return Metadata(under_nulls=under_masks(source))
+    if is_frame(source) and isinstance(source.attrs.get(_BESIDE), Metadata):
+        return source.attrs[_BESIDE]
+    if not is_frame(source):
+        if not hasattr(source, "__arrow_c_stream__"):
+            return Metadata()
+        arrow: Any = optional("pyarrow", extra="formats", purpose="A data frame of another library")
+        table = arrow.table(source)
+        labels, under = _unshown(table)
+        return replace(_of_schema(table.schema), value_labels=labels, under_nulls=under)
+    notes = [(_KEYS, " ; ".join(_words_in(source.attrs)))] if source.attrs else []
+    names = [name for name in (*source.columns.names, *source.index.names) if name is not None]
+    notes += [(_KEYS, " ; ".join(map(str, names)))] if names else []
+    return Metadata(
+        tuple(notes), tuple(unused_in_frame(source)), under_nulls=under_nulls_of_frame(source)
+    )
 
 
 def _of_statistics(path: Path) -> Metadata:
@@ -168,7 +198,8 @@ def _of_parquet(path: Path) -> Metadata:
     library: Any = optional("pyarrow.parquet", extra="formats", purpose="Reading Parquet files")
     with parsing(path, "a readable Parquet file"), path.open("rb") as file:
         found = _of_schema(library.read_schema(file))
-        return replace(found, value_labels=tuple(unused_levels(parquet_columns(path))))
+    levels = [*unused_levels(parquet_columns(path)), *unused_numbers(path)]
+    return replace(found, value_labels=tuple(levels))
 
 
 def _of_arrow(path: Path) -> Metadata:
@@ -244,9 +275,16 @@ def _words_in(value: Any) -> Iterator[str]:
         for key, part in value.items():
             yield str(key)
             yield from _words_in(part)
-    elif isinstance(value, list):
+    elif isinstance(value, list | tuple | set | frozenset):
         for part in value:
             yield from _words_in(part)
+    elif is_frame(value):
+        yield from map(str, (*value.columns, *value.index))
+        yield from _words_in(value.to_numpy())
+    elif hasattr(value, "to_frame"):
+        yield from _words_in(value.to_frame())
+    elif hasattr(value, "tolist"):  # an array is written in short
+        yield from _words_in(value.tolist())
     elif value is not None and not isinstance(value, bool):
         yield str(value)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -190,6 +190,13 @@ def column_names(source: Any) -> list[str]:
     if is_parquet(path):
         footer = read_footer(path)
         return [name for name in footer.names if name not in footer.index]
+    about = path.stat()
+    return list(_names_in_text(path, about.st_ino, about.st_size, about.st_mtime_ns))
+
+
+@lru_cache(maxsize=16)
+def _names_in_text(path: Path, *_: int) -> tuple[str, ...]:
+    """Return the names of the columns of a text; a file that was changed is read again."""
     columns: list[str] = []
 
     def choose(names: list[str]) -> Sequence[int]:
@@ -198,7 +205,7 @@ def column_names(source: Any) -> list[str]:
 
     with closing(text_parts(path, choose, largest=_most_bytes(path))) as parts:
         next(parts)
-    return columns
+    return tuple(columns)
 
 
 def names_with_index(source: Any) -> list[str]:

@@ -6,14 +6,18 @@ stays where it was until the column is copied.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from narcissus._files import parsing
 from narcissus._optional import optional
 from narcissus._pandas import pd
+from narcissus.tables.leftover import number_dictionaries
 
 
 def unused_levels(columns: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, str]]:
@@ -44,19 +48,97 @@ def parquet_columns(path: Path) -> Iterator[tuple[str, Any]]:
                 yield name, file.read_row_group(group, columns=[name]).column(0)
 
 
+def unused_numbers(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the name of each column of numbers with each entry of its dictionaries without a row.
+
+    InputError: A dictionary is packed in a way that is not understood.
+    """
+    arrow: Any = optional("pyarrow", extra="formats", purpose="Reading Parquet files")
+    library: Any = optional("pyarrow.parquet", extra="formats", purpose="Reading Parquet files")
+    with library.ParquetFile(str(path)) as file, parsing(path, "a readable Parquet file"):
+        for each in number_dictionaries(path):
+            name = file.schema.column(each.column).path
+            data = each.packed
+            if each.codec:
+                data = arrow.decompress(data, each.size, each.codec, asbytes=True)
+            entries = np.unique(np.frombuffer(data, each.kind))
+            rows = file.read_row_group(each.group, columns=[name]).column(0)
+            used = rows.unique().drop_null()
+            if len(entries) > len(used):
+                yield from ((name, text) for text in _entries_left(entries, used))
+
+
+def _entries_left(entries: NDArray[Any], used: Any) -> Iterator[str]:
+    """Yield the entries of a dictionary that no row has, as their column writes them."""
+    arrow: Any = optional("pyarrow", extra="formats", purpose="Reading Parquet files")
+    known = {str(value) for value in used.to_pylist()}
+    kind = used.type
+    if arrow.types.is_decimal(kind):
+        texts = [str(Decimal(number).scaleb(-kind.scale)) for number in entries.tolist()]
+    else:
+        texts = [str(value) for value in arrow.array(entries).cast(kind, safe=False).to_pylist()]
+    yield from (text for text in dict.fromkeys(texts) if text not in known and text != "nan")
+
+
 def unused_in_frame(frame: pd.DataFrame) -> Iterator[tuple[str, str]]:
     """Yield the name of each column of categories, or level of an index, with each unused value."""
     for place, name in enumerate(frame.columns):
         column = frame.iloc[:, place]
         if isinstance(column.dtype, pd.CategoricalDtype):
             yield from _not_in(str(name), column.cat.categories, column.cat.codes)
-    indexes = frame.index if isinstance(frame.index, pd.MultiIndex) else None
-    for level in range(0 if indexes is None else indexes.nlevels):
-        assert indexes is not None
-        name = str(indexes.names[level])
-        yield from _not_in(name, indexes.levels[level], indexes.codes[level])
-    if isinstance(frame.index, pd.CategoricalIndex):
-        yield from _not_in(str(frame.index.name), frame.index.categories, frame.index.codes)
+        elif "dictionary" in str(column.dtype):
+            yield from unused_levels([(str(name), _as_arrow(column))])
+    for labels in (frame.index, frame.columns):
+        yield from _unused_labels(labels)
+
+
+def _unused_labels(index: pd.Index) -> Iterator[tuple[str, str]]:
+    if isinstance(index, pd.MultiIndex):
+        for level, name in enumerate(index.names):
+            yield from _not_in(str(name), index.levels[level], index.codes[level])
+            if isinstance(kind := index.levels[level].dtype, pd.CategoricalDtype):
+                left = kind.categories.difference(index.levels[level].unique())
+                yield from ((str(name), str(label)) for label in left)
+    elif isinstance(index, pd.CategoricalIndex):
+        yield from _not_in(str(index.name), index.categories, index.codes)
+
+
+def under_nulls_of_frame(frame: pd.DataFrame) -> dict[str, list[str]]:
+    """Return the different values under missing cells of a frame, as `values_under_nulls` does.
+
+    Arrays of pandas that have a mask keep a number under each missing one, and so do arrays of
+    Arrow.
+    """
+    values: dict[str, list[str]] = {}
+    parts = [(str(name), frame.iloc[:, at].array) for at, name in enumerate(frame.columns)]
+    names = frame.index.names
+    levels = frame.index.levels if isinstance(frame.index, pd.MultiIndex) else [frame.index]
+    parts += [(str(name), part.array) for name, part in zip(names, levels, strict=True)]
+    for name, array in parts:
+        if hasattr(array, "_mask") and hasattr(array, "_data"):
+            held = dict.fromkeys(np.asarray(array._data)[np.asarray(array._mask)].tolist())
+            if len(some := _of_people(held)) > 1:
+                values[name] = some
+        elif hasattr(array, "_pa_array"):
+            arrow: Any = optional("pyarrow", extra="formats", purpose="A data frame of Arrow")
+            values |= values_under_nulls(arrow.table({name: _as_arrow(array)}))
+    return values
+
+
+def _as_arrow(column: Any) -> Any:
+    """Return a column of pandas that Arrow holds as the chunks that it is held in."""
+    return getattr(column, "array", column).__arrow_array__()
+
+
+def under_masks(columns: Mapping[Any, Any]) -> dict[str, list[str]]:
+    """Return the different values under the masks of columns of numpy."""
+    values: dict[str, list[str]] = {}
+    for name, column in columns.items():
+        if isinstance(column, np.ma.MaskedArray):
+            held = column.data[np.ma.getmaskarray(column)].tolist()
+            if len(some := _of_people(dict.fromkeys(held))) > 1:
+                values[str(name)] = some
+    return values
 
 
 def _not_in(name: str, levels: Any, codes: Any) -> Iterator[tuple[str, str]]:
@@ -75,10 +157,14 @@ def values_under_nulls(table: Any) -> dict[str, list[str]]:
         for chunk in column.chunks:
             if chunk.null_count:
                 seen.update(dict.fromkeys(_under_nulls(chunk)))
-        values = [str(value) for value in seen if value and str(value) != "nan"]
-        if len(values) > 1:
+        if len(values := _of_people(seen)) > 1:
             found[name] = values
     return found
+
+
+def _of_people(values: Iterable[Any]) -> list[str]:
+    """Return values as texts but for those that a writer puts there."""
+    return [str(value) for value in values if value and str(value) != "nan"]
 
 
 def _under_nulls(chunk: Any) -> list[Any]:

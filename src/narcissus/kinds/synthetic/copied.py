@@ -39,12 +39,31 @@ def population_of(copied: CopiedPeople) -> str:
     return "the data and the control" if copied.is_beside else "the data"
 
 
+def counted_of(detail: SyntheticResult) -> str:
+    """Name what is counted: people, or their rows where no unit is named."""
+    if not detail.numbering:
+        return "people who are unique"
+    return f"rows (several of each `{detail.numbering}`) that are unique"
+
+
+def rows_not_people(detail: SyntheticResult) -> tuple[str, ...]:
+    """Say how people are counted where rows are."""
+    if not detail.numbering:
+        return ()
+    name = detail.numbering
+    return (
+        f"Several rows have one `{name}`, so rows are counted, and no people. To count people, "
+        f'name it: `--unit {name}`, or `unit = "{name}"` in `[data]`.',
+    )
+
+
 def standing(detail: SyntheticResult) -> str:
     """Describe how many unique people stand in the file, and how many would by chance."""
     copied, is_data = detail.copied, detail.copies.is_data is not None
     (many, people), value = copied.counted, copied.people.value
+    rest = rows_not_people(detail)
     text = (
-        f"{number(many)} of {number(people)} people who are unique in "
+        f"{number(many)} of {number(people)} {counted_of(detail)} in "
         f"{population_of(copied)}{by_columns(copied.columns)} ({percent(value)}) stand in the file"
     )
     text = f"The file {data_itself(detail)}. {text}" if is_data else text
@@ -52,12 +71,12 @@ def standing(detail: SyntheticResult) -> str:
         scored, everybody = copied.scored
         text = f"{text}. Of the {number(everybody)} who were scored, {number(scored)} do"
     if detail.can_tell and copied.is_beside:
-        return f"{text}, and {percent(copied.baseline)} of the control's."
+        return " ".join([f"{text}, and {percent(copied.baseline)} of the control's.", *rest])
     if is_data:
-        return f"{text}."
+        return " ".join([f"{text}.", *rest])
     chance = copied.coincidences
     limit = math.ceil(detail.copies.people.most) if chance is None else chance.most
-    return f"{text}. Coincidence explains at most {number(limit)}."
+    return " ".join([f"{text}. Coincidence explains at most {number(limit)}.", *rest])
 
 
 def rows_standing(detail: SyntheticResult) -> str:
@@ -95,7 +114,7 @@ def no_more(detail: SyntheticResult, against: Sequence[str] = ()) -> str:
         return "Too few people are unique in the data to tell copies from coincidence"
     if 2 * limit >= people:
         return (
-            f"Coincidence may explain up to {number(limit)} of {_unique_people(copied)}, and "
+            f"Coincidence may explain up to {number(limit)} of {_unique_people(detail)}, and "
             f"{number(many)} stand in the file: {_why_open(detail)}"
         )
     usual = math.ceil(usual_count(detail, expected))
@@ -111,6 +130,8 @@ def _some_stand(detail: SyntheticResult) -> str:
     many, people = copied.deciding
     expected = number(round(copied.baseline * people))
     who = f"{number(many)} people of the data stand" if many != 1 else "1 person of the data stands"
+    if detail.numbering:
+        who = f"{number(many)} rows of the data stand" if many != 1 else "1 row of the data stands"
     text = f"{who} in the file{by_columns(copied.columns)}, where"
     if copied.coincidences is None:
         return f"{text} the control explains about {expected}{unseen(detail)}"
@@ -131,11 +152,12 @@ def _least_excess(copied: CopiedPeople) -> float | None:
     return max(1.0, copied.coincidences.most + 1 - math.floor(copied.baseline * people))
 
 
-def _unique_people(copied: CopiedPeople) -> str:
+def _unique_people(detail: SyntheticResult) -> str:
     """Name the people of whom copies are judged, and how many they are."""
+    copied = detail.copied
     scored = "" if copied.scored is None else " and were scored"
     people = number(copied.deciding[1])
-    return f"the {people} people who are unique in {population_of(copied)}{scored}"
+    return f"the {people} {counted_of(detail)} in {population_of(copied)}{scored}"
 
 
 def unseen(detail: SyntheticResult, least: float | None = None) -> str:
@@ -147,7 +169,7 @@ def unseen(detail: SyntheticResult, least: float | None = None) -> str:
     if least is None:
         return "; with so few people no number of copies would have been"
     some = f"fewer than {number(least)}" if least > 1 else "none"
-    people = f"{some} of {_unique_people(detail.copied)}"
+    people = f"{some} of {_unique_people(detail)}"
     text = f"; {people} could be copied unseen whole, or rounded where the whole file is"
     if few := detail.copies.least:
         text = f"{text}, and fewer than {number(few)} in the same two or three columns"

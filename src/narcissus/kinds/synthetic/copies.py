@@ -444,6 +444,17 @@ def _inside(whole: WholeFiles, at_most: float, *, can_tell: bool) -> Iterator[Un
             f"the file, {names.how}; coincidence explains about {round(names.expected):,}."
         )
         yield _undeclared([names.column], reason, "" if can_tell else CONTROL)
+    for names in whole.put_back:
+        is_accepted = names.standing - names.expected <= at_most * names.people
+        if not (is_accepted or (can_tell and names.is_explained)):
+            yield Unaccounted(
+                subject=f"column `{names.within}`, which is declared to say nothing about a person",
+                reason=f"Values of `{names.column}` of {names.standing:,} of {names.people:,} "
+                f"people of the data, which nobody else has, stand in `{names.within}` of the "
+                f"file; coincidence explains about {round(names.expected):,}.",
+                declaration=f"a file without `{names.within}`; or {ACCEPTED}"
+                + ("" if can_tell else f"; or {CONTROL}"),
+            )
 
 
 def _changed(traces: Traces, at_most: float, *, can_tell: bool) -> Iterator[Unaccounted]:
@@ -529,10 +540,14 @@ def not_sought(whole: WholeFiles, traces: Traces) -> Iterator[str]:
     if max(whole.real, whole.synthetic) > MOST_NEARER:
         yield "values of people under the names of other columns, in files of so many rows"
     yield from whole.unseen
+    if whole.is_in_memory:
+        yield WRITTEN
     if unread:
         yield f"{unread:,} rows of the file that are coarse in rare ways"
 
 
+WRITTEN = "what a file that is written of the data frame holds besides its cells, levels and notes"
+"""What nobody looked at where the published file is a data frame in memory."""
 CONTROL = '`control = "FILE"` in `[data]`, or `--control FILE`, a file of other people'
 """What decides whether values stand in a file by coincidence."""
 ACCEPTED = (

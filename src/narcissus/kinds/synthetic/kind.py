@@ -47,9 +47,10 @@ from narcissus.study.merging import SMALLER, MergedGroups, merge_sides, numbered
 from narcissus.study.plugins import GIVEN, load_attribute
 from narcissus.study.toml import read_policy
 from narcissus.synthetic import Assessment, FileThreat, GivenFiles, Risk, assess_file, read_files
+from narcissus.synthetic.assess import compared_cells
 from narcissus.synthetic.copies import COPIES
 from narcissus.synthetic.files import Source
-from narcissus.synthetic.traces import Traces, trace_of_all
+from narcissus.synthetic.traces import LARGE, MOST_PAIRED, Traces, trace_of_all
 from narcissus.synthetic.whole import WholeFiles, plain_words, read_whole
 from narcissus.tables import Bins, Table
 from narcissus.tables.formats import is_part_beside
@@ -63,8 +64,10 @@ ASSUMPTIONS = (
     "the people of both are independent of one another: no household or person is in both",
 )
 NAME_PEOPLE = "give each person a number in a column of both files, and name it: `--unit COLUMN`"
-_SECONDS = 2e-9  # a person, a row, a column and an attack
-_ATTACKS = 16  # of singling out and linkability, as long as that many guesses
+_SECONDS = 3e-9  # a person and a cell of the file
+_SECONDS_A_SET = 2e-8  # a cell of all files and a set of columns by which people are sought
+_SETS = 4  # of each column, in files of many rows
+_SEARCHES = 60  # that seek people by all columns, as long as so many sets
 
 
 @dataclass(frozen=True)
@@ -136,8 +139,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         threshold = policy_threshold or ExcessThreshold.model_validate({})
         if threshold.worst_group is not None and not study.groups.columns:
             raise InputError("the policy's `worst_group` needs groups: name their columns")
-        whole = read_published(study, folder)
-        files = read_given(study, folder, whole)
+        whole, files = _read_once(study, folder)
         parts = ("real", "synthetic", *(["control"] if files.control else []))
         notes = files.table.notes.items()
         return SyntheticWork(
@@ -162,10 +164,14 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         files, threat = work.files, work.threat
         for line in files.reading:
             options.observer.note(line)
-        people = min(files.real, threat.people) + min(files.control, threat.people)
-        attacks = _ATTACKS + 6 * len(threat.secrets(files))
+        tried = threat.tried(files)
+        people = min(files.real, tried) + min(files.control, tried)
+        width = len(work.whole.columns)
+        rows = files.real + files.synthetic + files.control
+        sets = _SETS * width if rows > LARGE else min(width, MOST_PAIRED) ** 2
         return (
-            _SECONDS * people * files.synthetic * files.table.columns * attacks,
+            _SECONDS * compared_cells(files, threat)
+            + _SECONDS_A_SET * rows * width * (_SEARCHES + sets),
             f"{people:,} people compared with {files.synthetic:,} rows",
         )
 
@@ -290,6 +296,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             units=() if study is None else tuple(_units_of(study)),
             declared=() if study is None else tuple(study.data.irrelevant),
             agreeing=() if whole is None else whole.agreeing,
+            numbering="" if whole is None else whole.numbering,
         )
         criteria = _criteria(result, threshold)
         status = self.conclude(self.found(criteria, result)).status
@@ -363,6 +370,32 @@ def _criteria(result: SyntheticResult, threshold: ExcessThreshold) -> tuple[Stud
             for group, limit in places.items()
         ]
     return tuple(criteria)
+
+
+_LAST: dict[Any, tuple[WholeFiles, GivenFiles]] = {}
+"""What was read last: a study is checked before it runs, and reading takes as long as that."""
+
+
+def _read_once(study: SyntheticStudy, folder: Path) -> tuple[WholeFiles, GivenFiles]:
+    """Read all files as they are published, and what the study uses of them.
+
+    Files that were read for the same study, and have not changed since, are not read again.
+    """
+    sources = [study.data.real, study.data.synthetic, study.data.control]
+    paths = [source for source in sources if source is not None]
+    key: Any = None
+    if all((folder / source).is_file() for source in paths):
+        about = [(folder / source).stat() for source in paths]
+        states = [(each.st_ino, each.st_size, each.st_mtime_ns) for each in about]
+        key = (str(folder), study.data.model_dump_json(), *states)
+    if (last := _LAST.get(key)) is not None:
+        return last
+    whole = read_published(study, folder)
+    read = whole, read_given(study, folder, whole)
+    _LAST.clear()
+    if key is not None:
+        _LAST[key] = read
+    return read
 
 
 def read_given(study: SyntheticStudy, folder: Path, whole: WholeFiles | None = None) -> GivenFiles:

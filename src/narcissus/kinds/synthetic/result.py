@@ -224,6 +224,11 @@ class SyntheticResult(StudyResult):
         description="Columns whose values look like the number of a household or person of several "
         "rows, where no unit is named.",
     )
+    numbering: str = Field(
+        default="",
+        description="The column of the data that numbers people of several rows, "
+        "where no unit is named: then rows are counted, and no people. Empty: none does.",
+    )
     agreeing: tuple[str, ...] = Field(
         default=(),
         description="Columns in which most rows agree with another row of their own file and "

@@ -45,9 +45,10 @@ class FilesSpec(Strictly):
     )
     irrelevant: list[str] = Field(
         default=[],
-        description="Columns that say nothing about a person, as you declare: nothing of them is "
-        "looked at. All others are examined for copies, those that are left out as well. Also "
-        "what a file holds beside its table: 'sheet NAME', 'comments', 'lines left out'.",
+        description="Columns that say nothing about a person, as you declare: only names and "
+        "numbers of people are sought in them. All others are examined for copies, those that are "
+        "left out as well. Also what a file holds beside its table: 'sheet NAME', 'comments', "
+        "'lines left out'.",
     )
     bins: dict[str, BinsSpec] = Field(
         default={}, description="How to bin numeric columns, in all files alike."
@@ -100,7 +101,12 @@ class AttackerSpec(Strictly):
         "control; proposed by their names if left out.",
     )
     people: int = Field(
-        default=10_000, ge=40, le=1_000_000, description="Most people of each file that are tried."
+        default=10_000,
+        ge=40,
+        le=1_000_000,
+        description="Most people of each file that are tried, drawn at random. Up to 10000, fewer "
+        "are tried of a file of more than 100,000 cells, and 2,000 at least; the report says how "
+        "many.",
     )
 
     _as_before = model_serializer(mode="wrap")(without_defaults(known=None))

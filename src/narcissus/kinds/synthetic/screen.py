@@ -10,6 +10,7 @@ from narcissus.kinds.synthetic.copied import (
     by_columns,
     by_unit,
     compared,
+    counted_of,
     data_itself,
     evidence,
     favoured,
@@ -18,6 +19,7 @@ from narcissus.kinds.synthetic.copied import (
     names_lacking,
     no_more,
     population_of,
+    rows_not_people,
     unseen,
     usual_count,
 )
@@ -118,7 +120,7 @@ def _of_copied(case: StudyJudgement, judged: JudgedCriterion) -> Glance:
     by = by_columns(copied.columns)
     row = next(copied.rows())
     expected = Quantity(value=copied.baseline, grade=judged.grade)
-    unit = f"people who are unique in {population_of(copied)}{by}"
+    unit = f"{counted_of(detail)} in {population_of(copied)}{by}"
     who = f"{unit}{',' if by else ''}"
     without, beyond = f"By coincidence, {{}} {who} would stand in the file.", "coincidence explains"
     if copied.is_beside:
@@ -145,7 +147,7 @@ def _of_copied(case: StudyJudgement, judged: JudgedCriterion) -> Glance:
         with_it=reached[1],
         most=None,
         unlimited=UNLIMITED,
-        hardest="Hit hardest: people who are unique in the data." if is_hit else _hardest(case),
+        hardest=f"Hit hardest: {counted_of(detail)} in the data." if is_hit else _hardest(case),
         unseen=_not_looked_at(detail),
         accepted=accepted,
         view=MORE_OF_100,
@@ -156,7 +158,7 @@ def _of_copied(case: StudyJudgement, judged: JudgedCriterion) -> Glance:
         contradicted=_no_control(detail),
         about=_about(detail),
         undecided=f"{open_text}, but {why}." if why else f"{open_text}.",
-        notes=compared(detail),
+        notes=(*compared(detail), *rows_not_people(detail)),
         declared=declared(detail),
     )
     risk = guessed_by_file(case)

@@ -210,7 +210,7 @@ def _counts_people(numbers: NDArray[np.float64], *, in_order: bool) -> str:
 
 def _bins(column: ColumnSketch, tally: ValueTally, *, wanted: bool) -> tuple[Way, str]:
     numeric = [i for i, value in enumerate(tally.values) if not isinstance(value, str)]
-    texts = [i for i in range(len(tally.values)) if i not in set(numeric)]
+    texts = [i for i, value in enumerate(tally.values) if isinstance(value, str)]
     if len(tally.values) <= FEW and not texts:
         return {}, ""
     numbers = np.array([float(tally.values[i]) for i in numeric])
