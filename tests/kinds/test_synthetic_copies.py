@@ -606,6 +606,7 @@ def words(unique, *, control=0, shown=False):
         copies=SimpleNamespace(people=SimpleNamespace(people=300), refutes_control=False),
         unlike=SimpleNamespace(is_shown=shown),
         units=(),
+        numbering="",
         agreeing=(),
     )
     return no_more(detail)
