@@ -13,7 +13,7 @@ from narcissus._json import read_json
 from narcissus._number_table import read_number_table
 from narcissus.errors import InputError
 from narcissus.extraction.files import headers_of
-from narcissus.extraction.model_folders import settings_of
+from narcissus.extraction.model_weights import settings_of
 from narcissus.extraction.unet import UNet
 from narcissus.study import load_study
 from narcissus.study.reading import read_record

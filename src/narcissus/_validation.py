@@ -91,6 +91,12 @@ def non_negative(name: str, value: Any, *, allow_infinite: bool = False) -> floa
     return number
 
 
+def refuse_text(name: str, values: object) -> None:
+    """Refuse a text where several are needed: it would be read as its letters."""
+    if isinstance(values, str | bytes):
+        raise InputError(f"`{name}` must be a list of texts, got a text: write [text]")
+
+
 def integer(name: str, value: Any, *, low: int | None = None, high: int | None = None) -> int:
     """Return ``value`` as an int within the limits; a float must be whole."""
     number = real(name, value)

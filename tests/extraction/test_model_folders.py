@@ -13,7 +13,6 @@ from narcissus.extraction.language_models import HuggingFaceGenerator, check_mod
 from narcissus.extraction.model_digest import model_digest
 from narcissus.extraction.model_folders import (
     CONFIGURATIONS,
-    SINGLE,
     TABLES,
     language_model_files,
     read_model_files,
@@ -21,6 +20,7 @@ from narcissus.extraction.model_folders import (
     staged,
 )
 from narcissus.extraction.model_trial import laid_out
+from narcissus.extraction.model_weights import SINGLE
 from narcissus.extraction.sandbox import ProgramRun
 
 ARRAYS = {"a": {"dtype": "U8", "shape": [2], "data_offsets": [0, 2]}}
@@ -128,13 +128,14 @@ def test_numbers_that_lay_out_nothing_may_be_huge(folder):
 )
 def test_an_index_names_safetensors_beside_it_alone(folder, tmp_path, name):
     (tmp_path / "other.pt").write_bytes(pickle.dumps([1]))
+    (folder / "model.safetensors").unlink()
     put(folder, "model.safetensors.index.json", weight_map={"a": name})
     with pytest.raises(InputError, match="only safetensors beside it"):
         check_model_folder(folder)
 
 
 def test_shards_that_an_index_names_are_the_weights(folder):
-    weights(folder / "model-00001-of-00001.safetensors")
+    (folder / "model.safetensors").rename(folder / "model-00001-of-00001.safetensors")
     put(
         folder, "model.safetensors.index.json", weight_map={"a": "model-00001-of-00001.safetensors"}
     )
@@ -145,16 +146,6 @@ def test_shards_that_an_index_names_are_the_weights(folder):
         "model-00001-of-00001.safetensors",
         "model.safetensors.index.json",
     }
-
-
-def test_of_two_indices_one_is_read(folder):
-    name = "model-00001-of-00001.safetensors"
-    weights(folder / name)
-    put(folder, "model.safetensors.index.json", weight_map={"a": name})
-    put(folder, "diffusion_pytorch_model.safetensors.index.json", other=1)
-    found = read_model_files(folder)
-    assert [path.name for path in found.weights] == [name]
-    assert "diffusion_pytorch_model.safetensors.index.json" not in found.settings
 
 
 @pytest.mark.parametrize("content", ["[" * 500 + "]" * 500, '{"a":' * 700 + "1" + "}" * 700])
@@ -191,6 +182,8 @@ def test_an_adapter_of_another_model_is_refused(folder):
 )
 def test_a_pipe_is_never_opened(folder, name):
     (folder / name).unlink(missing_ok=True)
+    if name.endswith(".index.json"):
+        (folder / "model.safetensors").unlink()
     os.mkfifo(folder / name)
     if name in {"other.bin", "notes.txt", "chat_template.jinja"}:
         assert check_model_folder(folder) > 0

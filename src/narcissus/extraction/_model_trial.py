@@ -29,9 +29,34 @@ def saved(tokenizer: Any) -> dict[str, Any]:
 
 def language(folder: Path, torch: Any, transformers: Any) -> tuple[list[Any], dict[str, Any]]:
     config = transformers.AutoConfig.from_pretrained(folder, **LOCAL)
+    if type(config) not in transformers.AutoModelForCausalLM._model_mapping:
+        raise SystemExit(
+            f"refused: is no causal language model: transformers {transformers.__version__} knows "
+            f"none of the type `{config.model_type}`, which writes a text token after token"
+        )
     with torch.device("meta"):
         model = transformers.AutoModelForCausalLM.from_config(config, trust_remote_code=False)
-    return [model], {"": saved(transformers.AutoTokenizer.from_pretrained(folder, **LOCAL))}
+    return [model], {"": saved(read_tokenizer(folder, transformers))}
+
+
+def read_tokenizer(folder: Path, transformers: Any) -> Any:
+    try:
+        return transformers.AutoTokenizer.from_pretrained(folder, **LOCAL)
+    except (ValueError, ImportError) as error:
+        if "tiktoken" not in str(error):
+            raise
+        # which the library asks for, whatever is wrong with the files
+        names = sorted(path.name for path in folder.glob("*.model"))
+        if names and not (folder / "tokenizer.json").exists():
+            raise SystemExit(
+                f"refused: has a tokenizer that cannot be read: {names[0]} is damaged, or of "
+                "another format than SentencePiece; save a tokenizer.json beside the model, with "
+                "`tokenizer.save_pretrained(folder)`"
+            ) from error
+        raise SystemExit(
+            "refused: has no tokenizer that can be read: save a tokenizer.json beside the model, "
+            "with `tokenizer.save_pretrained(folder)`"
+        ) from error
 
 
 def images(folder: Path, torch: Any, transformers: Any) -> tuple[list[Any], dict[str, Any]]:

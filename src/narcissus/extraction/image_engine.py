@@ -17,7 +17,7 @@ from narcissus._files import is_ours, reason_of
 from narcissus._optional import optional
 from narcissus.errors import InputError
 from narcissus.extraction.model_engine import silent
-from narcissus.extraction.model_folders import weights_of
+from narcissus.extraction.model_weights import weights_of
 
 
 class ImageEngine:

@@ -48,12 +48,11 @@ from narcissus.extraction.model_engine import device_of
 from narcissus.extraction.model_folders import (
     ModelFiles,
     read_model_files,
-    settings_of,
     staged,
-    weights_of,
 )
 from narcissus.extraction.model_process import ImageProcess, limits_memory, memory_limit
 from narcissus.extraction.model_trial import laid_out
+from narcissus.extraction.model_weights import refuse_other_weights, settings_of, weights_of
 from narcissus.extraction.relations import nearest_other, printed
 from narcissus.observer import SILENT, Observer
 
@@ -360,6 +359,7 @@ def _pipeline_files(path: Path) -> dict[str, ModelFiles]:
                 parts[name] = read_model_files(path / name)
     if not any(files.weights for files in parts.values()):
         raise InputError(f"the model folder {path} has no weights: *.safetensors is needed")
+    refuse_other_weights(path, [file for files in parts.values() for file in files.weights])
     return parts
 
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 import collections.abc
 import hashlib
 import json
+import unicodedata
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
@@ -23,7 +25,7 @@ import numpy as np
 from narcissus._arrays import Floats
 from narcissus._options import BesideStudy, FilledIn
 from narcissus._random import RandomSource, generator
-from narcissus._validation import integer, positive
+from narcissus._validation import integer, positive, refuse_text
 from narcissus.errors import InputError
 from narcissus.extraction.byte_tokenizer import TOKENS, write_tokenizer
 from narcissus.extraction.files import trained_once
@@ -63,6 +65,36 @@ _LEAST_FREE = 2**28  # bytes that scoring may always take
 _SHARE = 4  # the part of the memory beside the weights that scoring takes at once
 _BYTES = 12  # for each number that a model gives, and what is computed of it
 _SECONDS = 3e-10  # a parameter and a token, there and back, on one core
+
+
+MOST_LOST = 0.05
+"""Share of texts that a tokenizer may lose."""
+_KEPT = 0.9
+"""Share of a text's letters, and of its digits, that a tokenizer keeps; else the text is lost."""
+_TEXTS_TRIED = 1000
+
+
+def is_lost(text: str, written: str) -> bool:
+    """Say whether a text that was made into tokens and back lacks its letters or its digits.
+
+    Case, accents, spaces and the order of letters are left out. Of a text without letters and
+    digits, its other signs count.
+
+    >>> is_lost("Café 12", "cafe 12"), is_lost("number 1234", "number ####"), is_lost("!", "")
+    (False, True, True)
+    """
+    before, after = (Counter(_folded(part)) for part in (text, written))
+    kinds = [
+        Counter({sign: count for sign, count in before.items() if is_kind(sign)})
+        for is_kind in (str.isalpha, str.isnumeric)
+    ]
+    kinds = [kind for kind in kinds if kind] or [before]
+    return any((kind & after).total() < _KEPT * kind.total() for kind in kinds)
+
+
+def _folded(text: str) -> list[str]:
+    decomposed = unicodedata.normalize("NFKD", text).casefold()
+    return [sign for sign in decomposed if not sign.isspace() and not unicodedata.combining(sign)]
 
 
 def _padded(torch: Any, rows: Sequence[Sequence[int]], fill: int) -> Any:
@@ -113,7 +145,7 @@ class HuggingFaceGenerator:
             self._engine = LanguageProcess(parts, path, limit)
         else:
             with staged(parts) as place:
-                self._engine = LanguageEngine(place, str(path), self.device)
+                self._engine = LanguageEngine(place, str(path), self.device, is_own=is_own)
         self._vocabulary = self._engine.facts.vocabulary
 
     def sample(self, count: int, length: int, *, rng: RandomSource = None) -> list[str]:
@@ -206,6 +238,23 @@ class HuggingFaceGenerator:
             )
         return tokens
 
+    def require_texts(self, texts: Sequence[str]) -> None:
+        """Refuse a tokenizer that loses more than `MOST_LOST` of some texts.
+
+        A model that never gets a text cannot give it away, so a verdict would be about no text.
+        """
+        refuse_text("texts", texts)
+        tried = texts[:: max(1, len(texts) // _TEXTS_TRIED)]
+        written = [self.decode(self.encode(text)) for text in tried]
+        lost = [pair for pair in zip(tried, written, strict=True) if is_lost(*pair)]
+        if len(lost) > MOST_LOST * len(tried):
+            text, after = lost[0]
+            raise InputError(
+                f"the tokenizer in {self._path} loses {len(lost):,} of {len(tried):,} texts: of "
+                f"{text[:40]!r} it makes {after[:40]!r}; use the tokenizer that the model was "
+                "trained with, or documents that it can write"
+            )
+
     def decode(self, tokens: Sequence[int]) -> str:
         """Return the text of tokens, special ones included: a folder may call any token special."""
         return self._engine.decode(tokens)
@@ -275,6 +324,7 @@ class HuggingFaceGenerator:
 
         key: its name, by which batches are kept.
         """
+        refuse_text("texts", texts)
         owners: list[int] = []
         pieces: list[list[int]] = []
         for number, text in enumerate(texts):
@@ -325,6 +375,12 @@ class HuggingFaceGenerator:
             for place, scores in zip(batch, answer["scores"], strict=True):
                 rows[place] = scores
         scores = np.array(rows, dtype=np.float64)
+        if asked["name"] != "chances" and np.isinf(scores).any():
+            raise InputError(
+                f"the model in {self._path} gives a token of a text no chance at all, such as by a "
+                "bias of minus infinity: a text has no score then; score only texts of tokens "
+                "that the model can write"
+            )
         if np.isnan(scores).any():
             raise InputError(
                 f"the model in {self._path} gives no probabilities, but NaN: its weights are "
@@ -674,7 +730,9 @@ def language_model_secret(
         raise InputError(
             f"`candidates` must be a file of 2 to {MOST:,} different values, got {len(known):,}"
         )
-    chances = model_prior(HuggingFaceGenerator(place / model), known, template=text, weight=weight)
+    language_model = HuggingFaceGenerator(place / model)
+    language_model.require_texts(known)
+    chances = model_prior(language_model, known, template=text, weight=weight)
     order = np.argsort(-chances, kind="stable")[: n or len(known)]
     description = f"{len(order)} values as the model {Path(model).name} expects them"
     return SecretPrior.weighed(chances[order], [known[i] for i in order], description)

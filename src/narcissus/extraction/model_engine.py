@@ -22,7 +22,17 @@ from pydantic import BaseModel, ConfigDict, Field
 from narcissus._arrays import Floats
 from narcissus._files import is_ours, reason_of
 from narcissus._optional import optional
+from narcissus._random import generator
 from narcissus.errors import InputError, NarcissusError, TooLargeError
+from narcissus.extraction.model_arrays import require_all_used
+from narcissus.extraction.model_probes import (
+    LONGEST_WINDOW,
+    is_small,
+    needs_texts_alone,
+    same,
+    windows_of,
+)
+from narcissus.extraction.model_weights import weights_of
 
 Asked = Mapping[str, Any]
 """What is asked of the logits: its ``name``, and its settings."""
@@ -42,11 +52,13 @@ _NO_MEMORY = re.compile(
 """How libraries say that there is no memory."""
 
 
-_LOOKED_AHEAD, _TRIED = 24, 6  # tokens of a row, and pairs of rows
-_SAME = 1e-4
-"""Logits of rows of one shape that differ by so small a part are the same, but for rounding."""
-
-
+_LOOKED_AHEAD, _TRIED, _MOST_TRIED = 24, 7, 24  # tokens of a row, and pairs of rows
+_TRIED_VALUES = 2**28
+"""Parameters times tokens that more pairs than `_TRIED` may take."""
+_GONE_ON, _BEHIND = 8, 4
+"""Tokens that are written to try a model, and tokens of the text behind a window."""
+_CHECKED = 4
+"""One text in so many is scored twice, with other tokens at its end."""
 MOST_PARAMETERS = 2**50
 """More than any machine holds."""
 
@@ -167,10 +179,11 @@ class LanguageEngine:
     place: the checked folder.
     path: the folder that was named, for messages.
     device: "cpu", "cuda", ...
+    is_own: whether this program made the model, which is not tried then.
     """
 
-    def __init__(self, place: Path, path: str, device: str) -> None:
-        self._path, self._device = path, device
+    def __init__(self, place: Path, path: str, device: str, *, is_own: bool = False) -> None:
+        self._path, self._device, self._is_own = path, device, is_own
         self._torch, self._transformers = libraries("A Hugging Face model")
         transformers = self._transformers
         local: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
@@ -189,7 +202,11 @@ class LanguageEngine:
                 f"the model in {path} lacks {len(missing):,} of its weights, or has them in other "
                 f"sizes, such as {missing[0]}: save it whole, with `save_pretrained`"
             )
+        require_all_used(weights_of(place), self.model, path, loaded["unexpected_keys"])
         self.model.to(device).eval()
+        self._precision = float(self._torch.finfo(self.model.dtype).eps)
+        self._settings: dict[str, Any] = self.model.config.to_dict()
+        self._texts_alone = needs_texts_alone(self._settings)
         vocabulary = int(self.model.get_input_embeddings().num_embeddings)
         self.facts = ModelFacts(
             vocabulary=vocabulary,
@@ -199,7 +216,11 @@ class LanguageEngine:
             dtype=str(self.model.dtype),
             version=str(self._torch.__version__),
         )
-        self._require_causal()
+        self._random_tokens = generator(None)  # no folder can be made for what is tried
+        if not is_own:
+            self._require_causal()
+            self._require_cached()
+            self._texts_alone = self._texts_alone or self._heeds_neighbours()
 
     def _start(self, vocabulary: int) -> int:
         """Return the token for the start of a text; refuse a tokenizer that does not fit."""
@@ -236,22 +257,103 @@ class LanguageEngine:
         """Refuse a model whose chances of a token know what follows it, as BERT's do."""
         torch, facts = self._torch, self.facts
         size = min(_LOOKED_AHEAD, facts.context)
-        drawn = np.random.default_rng(0).integers(0, facts.vocabulary, (_TRIED + 1, 2, size))
-        rows = torch.tensor(drawn, device=self._device)
+        pairs = min(_MOST_TRIED, max(_TRIED, _TRIED_VALUES // (1 + facts.parameters) // size))
+        rows = torch.tensor(self._draw_tokens(pairs, 2, size), device=self._device)
         for cut in sorted({1, size // 2, size - 1} - {0, size}):
             rows[:, 1, :cut] = rows[:, 0, :cut]  # alike up to here, and others behind
             with self._running(1):
                 first, second = (
-                    torch.cat([self.model(row[k : k + 1]).logits[0, :cut] for row in rows]).double()
+                    torch.cat([self._logits(row[k : k + 1])[0, :cut] for row in rows])
                     for k in (0, 1)
                 )
-            centred = first - first.mean(dim=-1, keepdim=True)
-            apart = (first - second).abs().max()
-            if bool(apart > _SAME * centred.abs().max().clamp(min=0.01, max=10.0)):
-                raise InputError(
-                    f"the model in {self._path} is no causal language model: what it says of a "
-                    "token depends on those after it (a masked model, such as BERT)"
-                )
+            if not same(first, second, self._precision, one_shape=True):
+                raise self._sees_ahead()
+
+    def _sees_ahead(self) -> InputError:
+        return InputError(
+            f"the model in {self._path} is no causal language model: what it says of a token "
+            "depends on those after it (a masked model, such as BERT)"
+        )
+
+    def _draw_tokens(self, *shape: int) -> NDArray[np.int64]:
+        """Draw tokens of the whole vocabulary, none twice where there are enough."""
+        random, size = self._random_tokens, math.prod(shape)
+        vocabulary = self.facts.vocabulary
+        if size <= vocabulary:
+            return random.choice(vocabulary, size, replace=False).reshape(shape)
+        return random.integers(0, vocabulary, shape)
+
+    def _logits(self, tokens: Any, **how: Any) -> Any:
+        """Return the logits of rows of tokens, each by itself where the longest matters."""
+        if not self._texts_alone:
+            return self.model(tokens, **how).logits
+        rows: list[Any] = []
+        for row in range(len(tokens)):
+            size = int(how["attention_mask"][row].sum()) if "attention_mask" in how else None
+            self.model(tokens[row : row + 1, :1])  # forgets the longest text before
+            rows.append(self.model(tokens[row : row + 1, :size]).logits[0])
+        return self._torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+
+    def _require_cached(self) -> None:
+        """Refuse a model that writes, from what it remembers, by other chances than it is scored.
+
+        Windows of attention are tried from behind them; texts that are continued are looked at when
+        they are.
+        """
+        steps = min(_GONE_ON, self.facts.context // 2)
+        longest = self.facts.context - steps
+        behind = [window + _BEHIND for window in windows_of(self._settings)]
+        sizes = {size for size in behind if size <= min(longest, LONGEST_WINDOW + _BEHIND)}
+        for size in sorted(sizes | {min(_LOOKED_AHEAD, longest)}):
+            if size > 0 and steps > 0:
+                for row in self._draw_tokens(2, size):
+                    self._require_one_law(row.tolist(), steps)
+
+    def _require_one_law(self, tokens: Sequence[int], steps: int) -> None:
+        """Refuse a model whose chances after a text differ with and without what it remembers."""
+        torch = self._torch
+        row = torch.tensor([[self.facts.start, *tokens]], device=self._device)
+        with self._running(1):
+            self._forget()
+            written = self._generate(
+                row,
+                torch.ones_like(row),
+                steps,
+                output_logits=True,
+                return_dict_in_generate=True,
+            )
+            remembered = torch.cat(list(written.logits))
+            logits = self._logits(written.sequences[:, :-1])[0, -len(remembered) :]
+        if not same(logits, remembered, self._precision):
+            raise self._differs_from_scores()
+
+    def _differs_from_scores(self) -> InputError:
+        names = ", ".join(f"{window:,}" for window in windows_of(self._settings))
+        windows = f" (its configuration names a window of {names} tokens)" if names else ""
+        return InputError(
+            f"the model in {self._path} writes by other chances than it scores texts by: what it "
+            f"remembers of earlier tokens is not what it reads{windows}; a verdict would be about "
+            "one of two models"
+        )
+
+    def _heeds_neighbours(self) -> bool:
+        """Say whether a text has other chances next to a longer one."""
+        torch, start = self._torch, self.facts.start
+        size = min(2 * _LOOKED_AHEAD, self.facts.context)
+        long, short = self._draw_tokens(2, size).tolist()
+        rows = [[start, *long[: size - 1]], [start, *short[: size // 4]]]
+        tokens = _padded(torch, rows, start).to(self._device)
+        mask = _padded(torch, [[1] * len(row) for row in rows], 0).to(self._device)
+        count = len(rows[1])
+        with self._running(2):
+            beside = self._logits(tokens, attention_mask=mask)[1, :count]
+            alone = self._logits(tokens[1:, :count])[0]
+        return not same(alone, beside, self._precision)
+
+    def _forget(self) -> None:
+        """Let the model forget the length of the longest text before."""
+        if self._texts_alone:
+            self.model(self._torch.tensor([[self.facts.start]], device=self._device))
 
     def _context(self) -> int:
         """Return the longest context in tokens, without the start token.
@@ -321,8 +423,14 @@ class LanguageEngine:
         with torch.random.fork_rng(), self._running(rows):
             self._go_on(state)
             start = torch.full((rows, 1), self.facts.start, device=self._device)
+            self._forget()
             drawn = self._generate(start, torch.ones_like(start), length, do_sample=True)
-            return drawn[:, 1:].cpu().numpy(), self._random()
+            texts, after = drawn[:, 1:].cpu().numpy(), self._random()
+        if not self._is_own and length > _GONE_ON:
+            text = texts[int(self._random_tokens.integers(rows))].tolist()
+            cut = int(self._random_tokens.integers(1, length - _GONE_ON + 1))
+            self._require_one_law(text[:cut], _GONE_ON)
+        return texts, after
 
     def _generate(self, tokens: Any, mask: Any, length: int, **how: Any) -> Any:
         """Extend rows of tokens by ``length``: greedily, or sampled from the model's own law.
@@ -339,6 +447,19 @@ class LanguageEngine:
         return self.model.generate(tokens, attention_mask=mask, generation_config=configuration)
 
     def follow(self, prompts: Sequence[Sequence[int]], length: int) -> NDArray[Any]:
+        if self._texts_alone:
+            texts = np.concatenate([self._follow([prompt], length) for prompt in prompts])
+        else:
+            texts = self._follow(prompts, length)
+        for row, prompt in enumerate([] if self._is_own else prompts):
+            if self._is_likeliest(prompt, texts[row].tolist()):
+                continue
+            texts[row] = self._follow([prompt], length)[0]  # its neighbours may have mattered
+            if not self._is_likeliest(prompt, texts[row].tolist()):
+                raise self._differs_from_scores()
+        return texts
+
+    def _follow(self, prompts: Sequence[Sequence[int]], length: int) -> NDArray[Any]:
         torch, start = self._torch, self.facts.start
         width = max(map(len, prompts))
         # on the left, so that what is generated follows the prompt
@@ -346,12 +467,23 @@ class LanguageEngine:
         rows = [[*[start] * (pad + 1), *row] for pad, row in zip(padding, prompts, strict=True)]
         mask = [[0] * pad + [1] * (width + 1 - pad) for pad in padding]
         with self._running(len(prompts)):
+            self._forget()
             sequences = self._generate(
                 torch.tensor(rows, device=self._device),
                 torch.tensor(mask, device=self._device),
                 length,
             )
         return sequences[:, width + 1 :].cpu().numpy()
+
+    def _is_likeliest(self, prompt: Sequence[int], tokens: Sequence[int]) -> bool:
+        """Say whether each token that was written is the likeliest by the scores, or ties."""
+        torch = self._torch
+        row = torch.tensor([[self.facts.start, *prompt, *tokens]], device=self._device)
+        with self._running(1):
+            logits = self._logits(row[:, :-1])[0, -len(tokens) :]
+        chosen = logits.gather(1, row[0, -len(tokens) :, None])[:, 0]
+        behind = logits.double().amax(-1) - chosen.double()
+        return is_small(behind, logits, self._precision)
 
     def score(self, pieces: Sequence[Sequence[int]], asked: Asked) -> Floats:
         torch, start = self._torch, self.facts.start
@@ -360,12 +492,29 @@ class LanguageEngine:
         mask = _padded(torch, [[1] * len(row) for row in ids], 0).to(self._device)
         scores: list[Any] = []
         with self._running(len(pieces)):
-            logits = self.model(tokens, attention_mask=mask).logits
+            logits = self._logits(tokens, attention_mask=mask)
+            if not self._is_own:
+                self._require_past(ids, tokens, mask, logits)
             for row, piece in enumerate(pieces):
                 size = len(piece)
                 inputs = tokens[row, 1 : size + 1], logits[row, :size].double()
                 scores.append(self._ask(row, *inputs, asked).cpu().numpy())
         return np.array(scores, dtype=np.float64)
+
+    def _require_past(self, ids: list[list[int]], tokens: Any, mask: Any, logits: Any) -> None:
+        """Refuse a model if, in some of these texts, other later tokens change earlier chances."""
+        torch, random = self._torch, self._random_tokens
+        long = [row for row, text in enumerate(ids) if len(text) > 1]
+        for row in random.permutation(long).tolist()[: -(-len(long) // _CHECKED)]:
+            size = len(ids[row])
+            cut = int(random.integers(1, size))
+            changed = tokens[row : row + 1].clone()
+            changed[0, cut:size] = torch.tensor(
+                random.integers(0, self.facts.vocabulary, size - cut)
+            )
+            changed_logits = self._logits(changed, attention_mask=mask[row : row + 1])
+            if not same(logits[row, :cut], changed_logits[0, :cut], self._precision):
+                raise self._sees_ahead()
 
     def _ask(self, row: int, tokens: Any, logits: Any, asked: Asked) -> Any:
         torch = self._torch

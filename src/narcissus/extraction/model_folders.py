@@ -10,6 +10,7 @@ not opened, so a pickle, a pipe or an adapter beside a model is not read by anyb
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 from collections.abc import Generator, Iterator, Mapping
@@ -18,14 +19,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+<<<<<<< HEAD
 from narcissus._files import OF_MISTAKES, file_size, files_below, parsing, read_bytes
 from narcissus._json import read_json
+=======
+from narcissus._files import file_size, files_below
+>>>>>>> room-mod
 from narcissus._scratch import scratch_folder
 from narcissus.errors import InputError
 from narcissus.extraction.files import Header, headers_of, refuse_links, refuse_pickle
+from narcissus.extraction.model_weights import (
+    LARGEST_TEXT,
+    index_of,
+    map_of,
+    refuse_other_weights,
+    require_one_place,
+    settings_of,
+    weights_of,
+)
+from narcissus.extraction.tokenizer_files import require_table_sizes
 
-LARGEST_TEXT = 2**26
-"""Most bytes of a model's configuration, and of each file of its tokenizer (64 MiB)."""
 CONFIGURATIONS = frozenset(
     {
         *("config.json", "generation_config.json", "tokenizer_config.json"),
@@ -41,15 +54,21 @@ TABLES = frozenset(
     }
 )
 """Of tokenizers: data alone, copied as they are."""
-SINGLE = ("model.safetensors", "diffusion_pytorch_model.safetensors")
-"""What weights in one file are called; in several, an index beside them names them."""
 LONGEST_NUMBER = 2**24
 """Largest whole number that a configuration may hold: sizes and numbers of tokens are below."""
 _ADAPTER = "adapter_config.json"
 _CODE = frozenset({"auto_map", "custom_pipelines", "custom_pipeline", "custom_generate"})
+_OTHER_FILES = frozenset(
+    {
+        *("transformers_weights", "configuration_files", "fast_tokenizer_files", "gguf_file"),
+        *("variant", "subfolder", "weight_name", "safetensors_file", "checkpoint_file"),
+        *("adapter_name_or_path", "peft_config", "_adapter_model_path", "weights_name"),
+    }
+)
+"""By which a library reads another file than the usual one, or one more."""
 _LEFT_OUT = frozenset(
     {
-        *("_name_or_path", "name_or_path", "base_model_name_or_path", "transformers_weights"),
+        *("_name_or_path", "name_or_path", "base_model_name_or_path"),
         *("chat_template", "trust_remote_code", "use_kernels"),
     }
 )
@@ -73,14 +92,11 @@ _LAYERS = re.compile(
 _EMBEDDED = frozenset({"vocab_size", "n_positions", "n_embd", "hidden_size", "d_model", "n_inner"})
 """Sizes of arrays that every model with the key has."""
 
-
-def settings_of(path: Path) -> dict[str, Any]:
-    """Read a configuration, an object in JSON."""
-    with parsing(path, "a configuration"):
-        settings: Any = read_json(read_bytes(path, largest=LARGEST_TEXT))
-    if not isinstance(settings, dict):
-        raise InputError(f"{path} is no configuration: it must be an object in JSON")
-    return cast("dict[str, Any]", settings)
+_COUNTS = _EMBEDDED | {
+    *("n_layer", "n_layers", "num_layers", "num_hidden_layers", "n_head", "n_heads", "num_heads"),
+    *("num_attention_heads", "num_key_value_heads", "head_dim"),
+}
+"""Numbers of which a language model has at least one."""
 
 
 def checked_settings(path: Path) -> dict[str, Any]:
@@ -116,6 +132,8 @@ def _checked(path: Path, value: Any, key: str = "") -> Any:
             f"{path}: `{key}` names a place, {value[:80]!r}: a model may name nothing outside of "
             "its folder"
         )
+    if isinstance(value, float) and math.isnan(value):
+        raise InputError(f"{path}: `{key}` is NaN, which is no number")
     if isinstance(value, int) and abs(value) > LONGEST_NUMBER and not _UNBOUNDED.search(key):
         raise InputError(
             f"{path}: `{key}` is {value:,}, and no size of a model may be above {LONGEST_NUMBER:,}"
@@ -129,53 +147,28 @@ def _refuse_key(path: Path, key: str, value: Any) -> None:
             f"the model in {path.parent} brings code of its own (`{key}` in {path.name}), which is "
             "never run here: use a model of an architecture that transformers knows"
         )
+    if key in _OTHER_FILES and value is not None:
+        raise InputError(
+            f"{path}: `{key}` names other files than the usual ones, {str(value)[:80]!r}, and some "
+            "programs read them: give the files their usual names, and remove the key"
+        )
     if "attn_implementation" in key or "experts_implementation" in key or "kernel_config" in key:
         names = cast("dict[str, Any]", value).values() if isinstance(value, dict) else [value]
         for name in names:
-            if name is not None and name not in _KERNELS:
+            if name is not None and not (isinstance(name, str) and name in _KERNELS):
                 raise InputError(
-                    f"{path}: `{key}` asks for a kernel, {str(name)[:80]!r}, which would be "
-                    "fetched and run: remove the key"
+                    f"{path}: `{key}` asks for a kernel, {str(name)[:80]!r}, and only "
+                    f"{', '.join(sorted(_KERNELS))} are run here: remove the key"
                 )
     if key == "quantization_config" and value is not None:
+        if not isinstance(value, dict) or not value:
+            raise InputError(
+                f"{path}: `{key}` is {str(value)[:80]!r}, which names no way of packing weights: "
+                "remove the key"
+            )
         raise InputError(
             f"{path}: the weights are packed by another library (`{key}`): save the model unpacked"
         )
-
-
-def weights_of(folder: Path) -> list[Path]:
-    """Return the files of a folder's weights: those that its index names, else the single one.
-
-    Raises InputError: the index names anything but safetensors in this folder, or there are none.
-    """
-    if (index := _index_of(folder)) is not None:
-        return _shards(index)
-    singles = [folder / single for single in SINGLE if (folder / single).exists()]
-    for path in singles:
-        file_size(path, largest=2**63)
-    return singles[:1]
-
-
-def _index_of(folder: Path) -> Path | None:
-    """Return the index that names a folder's weights; a second one is not read."""
-    indices = [folder / f"{single}.index.json" for single in SINGLE]
-    return next((index for index in indices if index.exists()), None)
-
-
-def _shards(index: Path) -> list[Path]:
-    places = settings_of(index).get("weight_map")
-    if not isinstance(places, dict) or not places:
-        raise InputError(f"{index}: `weight_map` must say which file holds each array")
-    files: dict[str, Path] = {}
-    for name in cast("dict[str, Any]", places).values():
-        if not isinstance(name, str) or not re.fullmatch(r"[\w.-]+\.safetensors", name):
-            raise InputError(
-                f"{index} names {str(name)[:80]!r} as weights: only safetensors beside it are read"
-            )
-        files.setdefault(name, index.parent / name)
-    for path in files.values():
-        file_size(path, largest=2**63)
-    return list(files.values())
 
 
 def require_sizes(path: Path, settings: Mapping[str, Any], headers: list[Header]) -> None:
@@ -246,16 +239,24 @@ def read_model_files(folder: Path) -> ModelFiles:
     settings = {name: checked_settings(folder / name) for name in names}
     tables = tuple(folder / name for name in sorted(TABLES) if (folder / name).exists())
     for path in tables:
+<<<<<<< HEAD
         if file_size(path, largest=LARGEST_TEXT) == 0:
             raise InputError(f"{path} is empty: it should hold a part of the tokenizer")
+=======
+        file_size(path, largest=LARGEST_TEXT)
+        require_table_sizes(path)
+>>>>>>> room-mod
     weights = weights_of(folder)
     for path in weights:
         refuse_pickle(path)
-    headers = [header for path in weights for header in headers_of(path)]
+    by_file = {path: headers_of(path) for path in weights}
+    index = index_of(folder)
+    require_one_place(by_file, index)
+    headers = [header for arrays in by_file.values() for header in arrays]
     if weights:
         require_sizes(folder / "config.json", settings.get("config.json", {}), headers)
-    if (index := _index_of(folder)) is not None:
-        settings[index.name] = {"metadata": {}, "weight_map": settings_of(index)["weight_map"]}
+    if index is not None:
+        settings[index.name] = {"metadata": {}, "weight_map": map_of(index)}
     values = sum(header.count for header in headers)
     return ModelFiles(settings, tables, tuple(weights), values)
 
@@ -303,10 +304,38 @@ def language_model_files(path: Path) -> ModelFiles:
             "(a .bin file is a pickle and is not read; save the model with "
             "`save_pretrained(folder, safe_serialization=True)`)"
         )
+    _require_language_model(path / "config.json", files.settings["config.json"])
     for file in files_below(path):  # whoever gets the folder would get them as well
         if file.is_file():
             refuse_pickle(file)
+    refuse_other_weights(path, files.weights)
     return files
+
+
+def _require_language_model(path: Path, settings: Mapping[str, Any]) -> None:
+    """Refuse what no causal language model says of itself, in words rather than a library's.
+
+    path: of the configuration, for messages.
+    """
+    if settings.get("is_encoder_decoder") is True:
+        raise InputError(
+            f"the model in {path.parent} is no causal language model: its encoder reads a whole "
+            "text before its decoder writes (`is_encoder_decoder`)"
+        )
+    texts = settings.get("text_config")
+    if isinstance(texts, dict):
+        _require_language_model(path, cast("dict[str, Any]", texts))
+    for key, value in settings.items():
+        layers, least = bool(_LAYERS.fullmatch(key)), int(key in _COUNTS)
+        if not layers and key not in _COUNTS:
+            continue
+        if value is None or (isinstance(value, list) and not layers and key not in _EMBEDDED):
+            continue
+        if type(value) is not int or value < least:
+            raise InputError(
+                f"{path}: `{key}` is {str(value)[:80]!r}, and must be a whole number, "
+                f"{least} or more"
+            )
 
 
 @contextmanager

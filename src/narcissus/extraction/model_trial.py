@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -26,12 +27,12 @@ from narcissus._json import read_json
 from narcissus.errors import InputError, TooLargeError
 from narcissus.extraction._runs import ProgramRun, run_once
 from narcissus.extraction.model_folders import (
-    LARGEST_TEXT,
     ModelFiles,
     checked_values,
     reason_of_crash,
     staged,
 )
+from narcissus.extraction.model_weights import LARGEST_TEXT
 from narcissus.extraction.sandbox import Limits, check_isolation, may_fork
 from narcissus.extraction.tokenizer_files import checked_tokenizer
 
@@ -53,6 +54,12 @@ LIMITS = Limits(seconds=1800.0, processor=120.0, memory=4 * 2**30, output=2 * LA
 LEAST_BUFFERS = 2**30
 """Bytes that a model may always compute for itself, such as masks."""
 _PROGRAM = Path(__file__).with_name("_model_trial.py")
+REFUSED = "refused: "
+"""How the program in the sandbox begins its own reason."""
+_FIELD = re.compile(
+    r"Field '(\w{1,80})' (?:with value (.*?) doesn't match|expected .*?\(value: (.*)\))"
+)
+"""How transformers says that a value of a configuration is of another type."""
 _TRIED: dict[str, LaidOut] = {}
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
 _LANGUAGE = (
@@ -133,10 +140,27 @@ def _tried(parts: Mapping[str, ModelFiles], path: Path) -> LaidOut:
         if run.ending != "finished":
             reason = reason_of_crash(run.error, run.ending)
             if run.signal:
+<<<<<<< HEAD
                 reason = f"it was ended by signal {run.signal}; perhaps memory"
             raise InputError(f"cannot read the model in {path} ({run.ending}): {reason}")
+=======
+                lines.append(f"it was ended by signal {run.signal}; perhaps memory")
+            raise _refused(path, run.ending, lines[-1])
+>>>>>>> room-mod
         _TRIED[key] = _outcome(run.output, path)
     return _TRIED[key]
+
+
+def _refused(path: Path, ending: str, line: str) -> InputError:
+    """Explain the last line that the program in the sandbox wrote."""
+    if line.startswith(REFUSED):
+        return InputError(f"the model in {path} {line.removeprefix(REFUSED)[:500]}")
+    if (field := _FIELD.search(line)) is not None:
+        return InputError(
+            f"{path / 'config.json'}: `{field[1]}` is {(field[2] or field[3])[:80]}, which is not "
+            "of the type that the architecture needs"
+        )
+    return InputError(f"cannot read the model in {path} ({ending}): {line.strip()[:300]}")
 
 
 def _run_apart(place: Path, *, images: bool) -> ProgramRun:

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from narcissus._arrays import Floats, IntArray
 from narcissus._random import RandomSource, generator
-from narcissus._validation import integer, one_of
+from narcissus._validation import integer, one_of, refuse_text
 from narcissus.errors import InputError
 from narcissus.extraction.eidetic import eidetic_counts
 from narcissus.extraction.files import DataSet
@@ -139,6 +139,7 @@ class CharacterNgram:
 
         The end of a text is not scored, since a sample may be cut off.
         """
+        refuse_text("texts", texts)
         if any(not t for t in texts):
             raise InputError("`texts` must not be empty strings")
         stream = self._encode(texts)

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, cast
 
+from narcissus._files import parsing, read_bytes
+from narcissus._json import read_json
 from narcissus.errors import InputError
 
 LONGEST_PATTERN = 2**14
@@ -27,6 +30,12 @@ LONGEST_WORD = 1000
 """Characters of a word that is cut into pieces: the time grows with their square."""
 LARGEST_ID = 2**24
 """Every number of a token is below."""
+MOST_TOKENS = 2**20
+"""Tokens of a vocabulary, at most: the largest that are published have fewer."""
+MOST_ADDED = 2**16
+"""Tokens that are added to a vocabulary, at most: each costs a library as long as all before."""
+MOST_MERGES = 2**21
+"""Pairs that are merged, at most."""
 _PARTS = {
     "normalizer": {
         *("Sequence", "NFC", "NFD", "NFKC", "NFKD", "Lowercase", "Strip", "StripAccents", "Nmt"),
@@ -62,6 +71,59 @@ _ATOM = re.compile(
 )
 """A piece of a pattern: no reference to a group, no recursion, no call of anything."""
 _COUNTS = re.compile(r"\{(\d*)(?:,(\d*))?\}")
+
+
+def require_table_sizes(path: Path) -> None:
+    """Refuse a file of a tokenizer with more tokens than a library reads in minutes.
+
+    Raises InputError: it has more than `MOST_TOKENS` tokens, `MOST_ADDED` added ones or
+        `MOST_MERGES` merges, or numbers a token below 0 or from `LARGEST_ID` on.
+    """
+    if path.suffix == ".txt":
+        lines = read_bytes(path).count(b"\n")
+        _require_few(path, lines, MOST_MERGES if path.name == "merges.txt" else MOST_TOKENS)
+    if path.suffix != ".json" or path.name == "special_tokens_map.json":
+        return
+    with parsing(path, "a table of a tokenizer"):
+        content: Any = read_json(read_bytes(path))
+    if not isinstance(content, dict):
+        return
+    table = cast("dict[str, Any]", content)
+    if path.name in ("vocab.json", "added_tokens.json"):
+        _require_few(path, len(table), MOST_TOKENS if path.name == "vocab.json" else MOST_ADDED)
+        _require_ids(path, table.values())
+        return
+    added: Any = table.get("added_tokens")
+    model: Any = table.get("model")
+    if isinstance(added, list):
+        tokens = cast("list[Any]", added)
+        _require_few(path, len(tokens), MOST_ADDED, "added tokens")
+        _require_ids(path, [token.get("id") for token in tokens if isinstance(token, dict)])
+    if isinstance(model, dict):
+        parts = cast("dict[str, Any]", model)
+        for name, largest in (("vocab", MOST_TOKENS), ("merges", MOST_MERGES)):
+            part = parts.get(name)
+            if isinstance(part, dict | list):
+                _require_few(path, len(cast("list[Any]", part)), largest, name)
+            if isinstance(part, dict):
+                _require_ids(path, cast("dict[str, Any]", part).values())
+
+
+def _require_few(path: Path, size: int, largest: int, what: str = "tokens") -> None:
+    if size > largest:
+        raise InputError(
+            f"{path} has {size:,} {what}, and at most {largest:,} are read: a library would take "
+            "many minutes"
+        )
+
+
+def _require_ids(path: Path, ids: Iterable[Any]) -> None:
+    for number in ids:
+        if isinstance(number, int) and not 0 <= number < LARGEST_ID:
+            raise InputError(
+                f"{path} numbers a token {number:,}, and numbers of tokens are from 0 to "
+                f"{LARGEST_ID - 1:,}"
+            )
 
 
 def checked_tokenizer(content: Mapping[str, Any], where: str) -> dict[str, Any]:

@@ -70,12 +70,22 @@ class AttackedDocuments:
     unrelated: int | None = None
 
 
-def keeping(models: ModelsUnderStudy, store: Keeps | None, observer: Observer) -> ModelsUnderStudy:
-    """Let models on a device show what they do, and keep each batch as it ends."""
+def keeping(
+    models: ModelsUnderStudy,
+    store: Keeps | None,
+    observer: Observer,
+    texts: Sequence[Sequence[str]],
+) -> ModelsUnderStudy:
+    """Let models on a device show what they do, and keep each batch as it ends.
+
+    texts: of each group of documents; a model whose tokenizer loses those of a group is refused.
+    """
 
     def kept(model: LanguageModel) -> LanguageModel:
         if isinstance(model, HuggingFaceGenerator):
             model.observer, model.store = observer, store
+            for group in texts:
+                model.require_texts(group)
         return model
 
     return replace(

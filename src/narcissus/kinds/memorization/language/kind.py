@@ -304,7 +304,12 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
                 entropy=int(child(work.entropy, _TRAINING).integers(2**63)),
                 observer=options.observer,
             )
-            models = keeping(models, store, options.observer)
+            groups = (
+                texts_of(division.trained),
+                texts_of(division.fresh),
+                [canary.text() for canary in planted],
+            )
+            models = keeping(models, store, options.observer, groups)
             attacked = _attacked(study, models, division, planted, options)
             scores = _scores(study, models, division)
             evidence = program_evidence(study, models, division, planted, work.folder, options)
