@@ -19,12 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-<<<<<<< HEAD
-from narcissus._files import OF_MISTAKES, file_size, files_below, parsing, read_bytes
-from narcissus._json import read_json
-=======
-from narcissus._files import file_size, files_below
->>>>>>> room-mod
+from narcissus._files import OF_MISTAKES, file_size, files_below
 from narcissus._scratch import scratch_folder
 from narcissus.errors import InputError
 from narcissus.extraction.files import Header, headers_of, refuse_links, refuse_pickle
@@ -239,13 +234,9 @@ def read_model_files(folder: Path) -> ModelFiles:
     settings = {name: checked_settings(folder / name) for name in names}
     tables = tuple(folder / name for name in sorted(TABLES) if (folder / name).exists())
     for path in tables:
-<<<<<<< HEAD
         if file_size(path, largest=LARGEST_TEXT) == 0:
             raise InputError(f"{path} is empty: it should hold a part of the tokenizer")
-=======
-        file_size(path, largest=LARGEST_TEXT)
         require_table_sizes(path)
->>>>>>> room-mod
     weights = weights_of(folder)
     for path in weights:
         refuse_pickle(path)

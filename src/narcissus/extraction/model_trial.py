@@ -140,19 +140,15 @@ def _tried(parts: Mapping[str, ModelFiles], path: Path) -> LaidOut:
         if run.ending != "finished":
             reason = reason_of_crash(run.error, run.ending)
             if run.signal:
-<<<<<<< HEAD
                 reason = f"it was ended by signal {run.signal}; perhaps memory"
-            raise InputError(f"cannot read the model in {path} ({run.ending}): {reason}")
-=======
-                lines.append(f"it was ended by signal {run.signal}; perhaps memory")
-            raise _refused(path, run.ending, lines[-1])
->>>>>>> room-mod
+            lines = run.error.strip().splitlines() or [""]
+            raise _refused(path, run.ending, lines[-1], reason)
         _TRIED[key] = _outcome(run.output, path)
     return _TRIED[key]
 
 
-def _refused(path: Path, ending: str, line: str) -> InputError:
-    """Explain the last line that the program in the sandbox wrote."""
+def _refused(path: Path, ending: str, line: str, reason: str) -> InputError:
+    """Explain the last line that the program in the sandbox wrote, or why it ended."""
     if line.startswith(REFUSED):
         return InputError(f"the model in {path} {line.removeprefix(REFUSED)[:500]}")
     if (field := _FIELD.search(line)) is not None:
@@ -160,7 +156,7 @@ def _refused(path: Path, ending: str, line: str) -> InputError:
             f"{path / 'config.json'}: `{field[1]}` is {(field[2] or field[3])[:80]}, which is not "
             "of the type that the architecture needs"
         )
-    return InputError(f"cannot read the model in {path} ({ending}): {line.strip()[:300]}")
+    return InputError(f"cannot read the model in {path} ({ending}): {reason}")
 
 
 def _run_apart(place: Path, *, images: bool) -> ProgramRun:
