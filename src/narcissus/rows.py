@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, Self
+from typing import Annotated, Any, Literal, Protocol, Self
 
 from pydantic import (
     AfterValidator,
@@ -25,11 +25,6 @@ from pydantic import (
 )
 
 from narcissus.results import Bound, Estimate, Grade, Status
-
-if TYPE_CHECKING:
-    pass
-else:
-    pass
 
 SLACK = 1e-9
 """Rounding allowed before numbers that should be in order are not."""

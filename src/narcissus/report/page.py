@@ -1,7 +1,7 @@
 """What a report says, before it is drawn: a page of sections of blocks.
 
-Each kind of study turns its record into a `Page` (`report/kinds/`); HTML and text are drawn from
-the page alone, so a new kind of study needs no template and no CSS.
+Each kind of study turns its record into a `Page` (`layout.py` in its folder); HTML and text are
+drawn from the page alone, so a new kind of study needs no template and no CSS.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The kinds of study, and what each must offer. A new kind is one entry here and one folder.
+"""The kinds of study, and what each must offer. A new kind is an entry here and a folder or file.
 
 A kind is an object with the attributes of `StudyKind`. It is named by the key ``kind`` of a study
 file ("table" where there is none).

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from narcissus._outwards import upper
 from narcissus.judgement import StudyJudgement
@@ -18,9 +18,6 @@ from narcissus.report.page import Block, Facts, Section, Text
 from narcissus.report.reach import AT_MOST, Reach, decided
 from narcissus.rows import StudyRow
 from narcissus.study.record import Record
-
-if TYPE_CHECKING:
-    pass
 
 _HEADS = {
     "extraction": "Evidence of extraction",
