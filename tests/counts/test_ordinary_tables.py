@@ -86,8 +86,8 @@ def test_no_other_part_is_proposed_where_a_printed_row_sums(tmp_path):
     ],
 )
 def test_plain_areas_that_are_far_apart_are_not_asked_for(tmp_path, text):
-    given = {"below": 5, "no_zeros": True} if ",x" in text else {}
-    assert not conclude(write(tmp_path, text), 1, **given)[1].unaccounted
+    rules = {"below": 5, "no_zeros": True} if ",x" in text else {}
+    assert not conclude(write(tmp_path, text), 1, **rules)[1].unaccounted
 
 
 def test_a_total_of_two_and_two_others_is_asked_for(tmp_path):

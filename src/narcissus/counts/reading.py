@@ -669,8 +669,8 @@ def _long(
         statistics.append(_statistics(name, line, header, texts, where, rules, places))
     cells, is_exact = _count_cells(name, raw, rules)
     cells = [
-        replace(cell, statistics=own) if own else cell
-        for cell, own in zip(cells, statistics, strict=True)
+        replace(cell, statistics=published) if published else cell
+        for cell, published in zip(cells, statistics, strict=True)
     ]
     kind = "count" if rules.unit is None else "magnitude"
     uses = [ColumnUse(header[at], _USES.get(role, kind)) for at, role in roles.items()]
