@@ -257,6 +257,8 @@ class _Audited:
         status: Status = "exceeded" if self.is_exceeded else "met"
         premises = (((*self.given,), ()), ((), self.read.takes_as_given))
         yield from filter(None, (holds_if(status, *clauses) for clauses in premises))
+        if self.is_exceeded and self.read.supposes:
+            yield f"This follows if {'; '.join(self.read.supposes)}."
 
 
 def _audited(
@@ -267,7 +269,8 @@ def _audited(
     with progress(quiet=of.run.quiet or of.run.as_json) as observer:
         observer.start("reading the tables", 0)
         read = publication.understand([*files, *before])
-    names = {path.name for path in files}
+    named = counts.name_files([*files, *before])
+    names = {named[path] for path in files}
     all_cells, structure = read.sure
     cells = [cell for cell in all_cells if _file_of(cell) in names]
     earlier = [cell for cell in all_cells if _file_of(cell) not in names]

@@ -14,7 +14,7 @@ from narcissus.counts.contributions import (
     audit_contributions,
     read_contributions,
 )
-from narcissus.counts.declared import Publication, read_published
+from narcissus.counts.declared import Publication, name_files, read_published
 from narcissus.counts.difference import audit_next, differences, small_groups
 from narcissus.counts.game import TablesGame, TablesPlayed, WantedSecret, play
 from narcissus.counts.groups import LARGEST_SMALL, SizeRule
@@ -55,6 +55,7 @@ __all__ = [
     "audit_tables",
     "compare_rules",
     "differences",
+    "name_files",
     "play",
     "read_cell_key",
     "read_contributions",

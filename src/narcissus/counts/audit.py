@@ -243,7 +243,7 @@ def audit_tables(
         if any(cell.statistics for cell in cells):
             search = search_people(cells, dimensions, declarations, limit=limit, deadline=deadline)
     except InfeasibleError:
-        raise contradiction(cells, dimensions, declarations) from None
+        raise contradiction(cells, dimensions, declarations, deadline) from None
     observer.start("Groups, people and data sets", 0)
     notes = [
         *_notes(solved.system, search, cells, declarations.others),

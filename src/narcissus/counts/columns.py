@@ -72,6 +72,13 @@ _FLAGS = re.compile(
     r"|comments?|bemerkung(en)?|fussnoten?|zeichen)",
     re.I,
 )
+_STATISTIC = re.compile(
+    r"(?:mean|average|avg\.?|median)(?: of)? (\w+)|(\w+) ?\((?:mean|average|median)\)"
+    r"|durchschnittsalter|(?:mittleres|durchschnittliches|medianes) alter"
+    r"|\u00e2ge (?:moyen|m\u00e9dian)|edad (?:media|mediana)|et\u00e0 (?:media|mediana)",
+    re.I,
+)
+"""Names of columns of means and medians, with their variable; of other languages those of ages."""
 _FLAG_VALUES = {
     *("", "a", "b", "c", "d", "e", "f", "g", "i", "l", "m", "n", "p", "q", "r", "s", "u", "v", "x"),
     *("z", "be", "bp", "de", "dp", "ep", "bu", "ok", "final", "provisional", "preliminary"),
@@ -535,6 +542,21 @@ def _flags_tell(table: _ColumnTexts, at: int) -> bool:
     printed = {text for text, is_in in zip(texts, table.hides(), strict=True) if not is_in}
     return (
         len(hidden) > 1 and bool(hidden - printed - _REVISIONS - {""}) and not printed & _REVISIONS
+    )
+
+
+def ask_for_variable(file: str, name: str) -> Unaccounted | None:
+    """Ask of which variable a column holds the mean or median; None: its name tells of none."""
+    match = _STATISTIC.fullmatch(name.replace("_", " "))
+    if match is None:
+        return None
+    about = (match[1] or match[2] or "age").casefold()
+    example = option_of("variable", f"{about}={'0:125' if about == 'age' else 'LOW:HIGH'}")
+    way = f"{example} with its range" if about == "age" else f"its least and largest, {example}"
+    return Unaccounted(
+        subject=f"column `{visible(name)}` of {visible(file)}",
+        reason="A mean beside a hidden count tells of it, once the variable is known.",
+        declaration=visible(f"{way}, or {option_of('irrelevant', name)} if it is of other people"),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from time import monotonic
 
 import numpy as np
 
@@ -14,17 +15,24 @@ from narcissus.counts.reading import Cell
 from narcissus.counts.system import BIG, Dimension, Ints, Structure, build
 from narcissus.errors import InputError
 
+LEAST = 5.0
+"""Seconds for the search of what contradicts, even where no other time is left."""
 SEARCHED = 300
 """Most cells of which a smallest set is searched by search, not by linear programs."""
 
 
 def contradiction(
-    cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure
+    cells: Sequence[Cell],
+    dimensions: Mapping[str, Dimension],
+    given: Structure,
+    deadline: float = np.inf,
 ) -> InputError:
     """Return the error that names a smallest set of cells that contradict each other.
 
-    None of the set can be left out: without it, the others agree.
+    None of the set can be left out: without it, the others agree. At the deadline, the set is
+    named that was reached.
     """
+    deadline = max(deadline, monotonic() + LEAST)
     if any(cell.share is not None for cell in cells):
         counts = [replace(cell, share=None) for cell in cells]
         if not _contradicts(counts, dimensions, given):
@@ -47,20 +55,48 @@ def contradiction(
     links = np.arange(len(cells), system.matrix.shape[0])
     proof = refuted(part)
     if proof is not None:
-        chosen = _without_needless(part, proof[proof < len(cells)].tolist(), links)
+        chosen = _without_needless(part, proof[proof < len(cells)].tolist(), links, deadline)
     elif len(cells) > SEARCHED:
         return InputError("the tables contradict each other: no numbers agree with all cells")
     else:
-        chosen = _smallest(list(range(len(cells))), _search(part, cells, dimensions, given))
+        contradicts = _search(part, cells, dimensions, given, deadline)
+        chosen = _smallest(list(range(len(cells))), contradicts, deadline)
     listed = "\n".join(f"  {cells[at]}" for at in chosen[:20])
     remainder = f"\n  and {len(chosen) - 20} more" if len(chosen) > 20 else ""
+    some = "and some would if any one of them were left out"
+    if monotonic() > deadline:
+        some = "and time ran out before it was known which of them are needed for that"
+    chosen_cells = [cells[at] for at in chosen]
     return InputError(
         f"the tables contradict each other: no numbers agree with these {len(chosen)} "
-        f"cells, and some would if any one of them were left out:\n{listed}{remainder}\n"
+        f"cells, {some}:\n{listed}{remainder}\n"
+        f"{_blame_zeros(chosen_cells, dimensions, given)}"
         "Correct one. Or declare how they were made: --round, --cell-key, --mark; people in none "
         "of the labels, --others; tables of a part of the people, --within; labels that are parts "
         "of others, --hierarchy; a total or a part that is named otherwise, --total or --part"
     )
+
+
+def _blame_zeros(
+    cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure
+) -> str:
+    """Say that the cells agree if marks may hide nobody, which a declaration excludes."""
+    marks = [
+        cell.printed for cell in cells if cell.count.kind == "suppressed" and cell.count.low == 1
+    ]
+    loose = [
+        replace(cell, count=replace(cell.count, low=0))
+        if cell.count.kind == "suppressed" and cell.count.low == 1
+        else cell
+        for cell in cells
+    ]
+    try:
+        if not marks or _contradicts(loose, dimensions, given):
+            return ""
+    except InputError:  # some cells alone may lack labels that a declaration names
+        return ""
+    words = ", ".join(visible(mark) or "(empty)" for mark in dict.fromkeys(marks))
+    return f"They agree if {words} may hide nobody, which `--no-zeros` excludes: leave it out.\n"
 
 
 def _contradicts(
@@ -81,9 +117,11 @@ def _rows(part: Polytope, rows: Ints) -> Polytope:
     return Polytope(part.matrix[rows], part.low[rows], part.high[rows], part.least, part.most)
 
 
-def _without_needless(part: Polytope, chosen: list[int], links: Ints) -> list[int]:
-    """Leave out rows while the others are still refuted."""
+def _without_needless(part: Polytope, chosen: list[int], links: Ints, deadline: float) -> list[int]:
+    """Leave out rows while the others are still refuted, until the deadline."""
     for row in list(chosen):
+        if monotonic() > deadline:
+            break
         if row not in chosen:
             continue
         rows = np.array([at for at in chosen if at != row] + links.tolist(), np.int64)
@@ -97,16 +135,24 @@ def _without_needless(part: Polytope, chosen: list[int], links: Ints) -> list[in
 
 
 def _search(
-    part: Polytope, cells: Sequence[Cell], dimensions: Mapping[str, Dimension], given: Structure
+    part: Polytope,
+    cells: Sequence[Cell],
+    dimensions: Mapping[str, Dimension],
+    given: Structure,
+    deadline: float,
 ) -> Callable[[list[int]], bool]:
-    """Return what tells whether some cells contradict each other."""
+    """Return what tells whether some cells contradict each other, as far as time lets it."""
 
     def contradicts(chosen: list[int]) -> bool:
         some = _rows(part, np.array([*chosen, *range(len(cells), len(part.low))], np.int64))
         try:
-            Solver(some.tightened(), some.matrix, some.low, some.high).best(0 * part.least)
+            tight = some.tightened(deadline)
+            solver = Solver(tight, some.matrix, some.low, some.high, deadline=deadline)
+            solver.best(0 * part.least)
             if any(cells[at].statistics for at in chosen):
-                search_people([cells[at] for at in chosen], dimensions, given, limit=1)
+                search_people(
+                    [cells[at] for at in chosen], dimensions, given, limit=1, deadline=deadline
+                )
         except InfeasibleError:
             return True
         return False
@@ -114,13 +160,17 @@ def _search(
     return contradicts
 
 
-def _smallest(chosen: list[int], contradicts: Callable[[list[int]], bool]) -> list[int]:
+def _smallest(
+    chosen: list[int], contradicts: Callable[[list[int]], bool], deadline: float
+) -> list[int]:
     """Leave out cells, many at once at first, while the others contradict each other."""
     size = max(1, len(chosen) // 2)
     while True:
         at = 0
         while at < len(chosen):
             rest = chosen[:at] + chosen[at + size :]
+            if monotonic() > deadline:
+                return chosen
             if rest and contradicts(rest):
                 chosen = rest
             else:

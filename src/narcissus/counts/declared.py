@@ -14,7 +14,7 @@ from pydantic import Field
 
 from narcissus._files import csv_rows
 from narcissus._options import MOST_COUNT
-from narcissus._validation import did_you_mean
+from narcissus._validation import did_you_mean, repeated
 from narcissus._visible import visible
 from narcissus.counts.alike import SameNames
 from narcissus.counts.books import choose_sheets, list_sheets
@@ -129,8 +129,9 @@ class Publication:
     def read(self, files: Iterable[Path | str]) -> list[Cell]:
         """Read tables of which everything is understood.
 
-        Raises `InputError`, for two files of one name as well, and for a column or a label that
-        waits for a declaration. `understand` lists these, and the groups of labels it recognizes.
+        Raises `InputError`, for a file that is named twice as well, and for a column or a label
+        that waits for a declaration. `understand` lists these, and the groups of labels it
+        recognizes.
         """
         tables = self.understand(files).require_understood()
         for name, tree in tables.structure.parents.items():
@@ -144,7 +145,8 @@ class Publication:
     def understand(self, files: Iterable[Path | str]) -> PublishedTables:
         """Read tables, and list what was not understood.
 
-        Raises `InputError`, for two files of one name as well.
+        Of files of one name, each is named with its folder. Raises `InputError`, for a file that
+        is named twice as well.
         """
         across = dict(_pair(text, "--across", "FILE=DIMENSION") for text in self.across)
         margins = dict(map(_margin, self.percent))
@@ -161,35 +163,33 @@ class Publication:
         paths = [Path(path) for path in files]
         self._require_sheets(paths)
         sheets_of = {path: self._sheets_of(path) for path in paths}
+        named = name_files(paths)
         file_names = {
             name
             for path, sheets in sheets_of.items()
-            for name in (path.name, *(f"{path.name}#{sheet}" for sheet in sheets))
+            for name in (named[path], *(f"{named[path]}#{sheet}" for sheet in sheets))
         }
         is_alone = sum(map(len, sheets_of.values())) == 1
         own: dict[str, DeclaredColumns] = {}
-        read = set[str]()
-        for path in paths:
-            if path.name in read:
-                raise InputError(f"two tables are named {path.name}; rename one of them")
-            read.add(path.name)
+        for path, file in named.items():
             for sheet in (sheets := sheets_of[path]):
-                name = path.name + f"#{sheet}" * (len(sheets) > 1)
-                own[name] = declared.of_file(file_names, {path.name, name})
+                name = file + f"#{sheet}" * (len(sheets) > 1)
+                own[name] = declared.of_file(file_names, {file, name})
                 tables[name] = read_table(
                     path,
                     self.rules,
                     variable=self.structure.variable,
-                    across=across.get(name, across.get(path.name)),
+                    across=across.get(name, across.get(file)),
                     magnitude=self.magnitude,
                     declared=own[name],
                     sheet=sheet,
                     sheets=sheets,
                     is_alone=is_alone,
+                    named=file,
                 )
             if sum(len(table.cells) for table in tables.values()) > MOST_CELLS:
                 raise TooLargeError(f"the tables have more than {MOST_CELLS:,} cells together")
-        known = {*tables, *(path.name for path in paths)}
+        known = {*tables, *named.values()}
         if unknown := next((name for name in across if name not in known), None):
             raise InputError(
                 f"`--across`: no table is named {unknown}{did_you_mean(unknown, tables)}"
@@ -252,6 +252,27 @@ class Publication:
                     f"`--mark`: no cell prints {mark!r}, and marks that differ in case are others; "
                     f"did you mean `{other}`?"
                 )
+
+
+def name_files(paths: Sequence[Path]) -> dict[Path, str]:
+    """Return the name of each table: that of its file, with folders where several have the same.
+
+    Raises `InputError` for a file that is named twice.
+    """
+    names = {path: path.name for path in paths}
+    if len(names) < len(paths) or len({path.resolve() for path in paths}) < len(paths):
+        places = [path.resolve() for path in paths]
+        twice = next(path for path in paths if places.count(path.resolve()) > 1)
+        raise InputError(f"two tables are named {twice.name}; rename one of them")
+    depth = 1
+    while twice := set(repeated(list(names.values()))):
+        depth += 1
+        for path, name in names.items():
+            if name in twice:
+                names[path] = "/".join(path.parts[-depth:])
+        if depth > max(len(path.parts) for path in paths):
+            raise InputError(f"two tables are named {min(twice)}; rename one of them")
+    return names
 
 
 def read_published(

@@ -12,6 +12,7 @@ from narcissus.counts.codes import find_count_signs
 from narcissus.counts.columns import (
     ColumnUse,
     ask_for_numbers,
+    ask_for_variable,
     is_percent_name,
     is_rate_name,
     option_of,
@@ -97,7 +98,8 @@ class FurtherColumns:
                 self.found.uses.append(ColumnUse(name, "magnitude", "what rates are of"))
                 continue
             self.found.uses.append(ColumnUse(name, "not understood"))
-            self.found.questions.append(ask_for_numbers(self.table.file, name))
+            question = ask_for_variable(self.table.file, name)
+            self.found.questions.append(question or ask_for_numbers(self.table.file, name))
         for name, (option, texts) in self.table.unread.items():
             self._require_unread(name, option, texts)
         return self.found
@@ -112,6 +114,10 @@ class FurtherColumns:
         if read.is_used:
             self.found.add(read)
             self.found.uses.append(ColumnUse(name, "percent", read.of))
+            return
+        if not read.of and (question := ask_for_variable(self.table.file, name)):
+            self.found.uses.append(ColumnUse(name, "mean or median"))
+            self.found.questions.append(question)
             return
         self.found.uses.append(ColumnUse(name, "not understood", read.of))
         column = f"{self.table.file}:{name}" if name in self.several else name

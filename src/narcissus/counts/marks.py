@@ -353,7 +353,8 @@ class Rules:
         if count % self.base:
             raise InputError(
                 f"{place}: {quoted(str(count))} is no multiple of {self.base}, to "
-                "which counts are rounded"
+                "which counts are rounded; a total that is printed exactly has to be named: "
+                "--total LABEL"
             )
         # a half may have gone either way
         reach = self.base - 1 if self.random else self.base // 2

@@ -291,6 +291,7 @@ def _without_declared(note: str, rules: Rules) -> str:
     text = re.sub(
         r"^\W*(?:\d{1,2}|[a-z])[).\]]\s|^\W*\(\d{1,2}\)|^[*\u2020\u2021]+", " ", note.strip()
     )
+    text = re.sub(r"^\W*[a-z]\s+(?=(?-i:[A-Z])\w*[a-z])", " ", text)
     limits = {rules.below, *rules.marks.values()} - {None}
     for mark in sorted({*SUPPRESSED, *rules.marks} - {""}, key=len, reverse=True):
         sign = re.escape(mark)

@@ -93,6 +93,8 @@ _USES: dict[str, Literal["mean", "median", "total", "counts beside totals"]] = {
 }
 _VALUE = re.compile(r"\W*(\d|[a-z]?\W*$)", re.I)
 """How a number or a mark of suppression begins; one letter alone is a mark."""
+RawCell = tuple[int, str, str, Mapping[str, str]]
+"""Line, column, what is printed, and labels of a cell."""
 RESERVED = {"file", "line", "column", "of", "printed", "low", "high", "determined", "exact"}
 
 
@@ -232,6 +234,7 @@ class TableRead:
     delimiter: what stands between cells.
     looks: of an Excel file, how its cells look; ``places`` are the columns of `header` in it.
     filled: columns of labels whose blank cells have the label above, as merged cells do.
+    is_exact: whether totals are printed exactly, where other counts are rounded.
     """
 
     file: str
@@ -260,6 +263,7 @@ class TableRead:
     looks: SheetLooks = field(default_factory=SheetLooks)
     places: tuple[int, ...] = ()
     filled: tuple[str, ...] = ()
+    is_exact: bool = False
 
 
 def read_table(
@@ -273,6 +277,7 @@ def read_table(
     sheet: str = "",
     sheets: Sequence[str] = (),
     is_alone: bool = False,
+    named: str = "",
 ) -> TableRead:
     """Read the cells of a published table from a CSV or Excel file.
 
@@ -289,10 +294,11 @@ def read_table(
         sheet.
     is_alone: no other table is read with it, so that the dimension of a wide table's columns needs
         no name.
+    named: the name of the file; empty: as in its path, without folders.
 
     Raises `InputError` with file, line and column.
     """
-    name = Path(path).name + f"#{sheet}" * (len(sheets) > 1)
+    name = (named or Path(path).name) + f"#{sheet}" * (len(sheets) > 1)
     declared = declared or DeclaredColumns()
     header, rows, above, notes, indented, left, printed, raws, delimiter, pairs = read_rows(
         Path(path), sheet
@@ -642,7 +648,8 @@ def _long(
     _require_names(name, [*dimensions.values()])
     margins: dict[str, dict[str, None]] = {}
     where = {role: at for at, role in roles.items() if role}
-    cells: list[Cell] = []
+    raw: list[RawCell] = []
+    statistics: list[dict[str, Statistic]] = []
     places = _places(where, rows, rules)
     for line, texts in rows:
         labels: dict[str, str] = {}
@@ -658,9 +665,13 @@ def _long(
             else:
                 margins.setdefault(dimension, {})[label] = None
         at = where["count"]
-        count = rules.count(texts[at], f"{name}: line {line}, column {header[at]}")
-        statistics = _statistics(name, line, header, texts, where, rules, places)
-        cells.append(Cell(name, line, header[at], texts[at], labels, count, statistics, rules.unit))
+        raw.append((line, header[at], texts[at], labels))
+        statistics.append(_statistics(name, line, header, texts, where, rules, places))
+    cells, is_exact = _count_cells(name, raw, rules)
+    cells = [
+        replace(cell, statistics=published) if published else cell
+        for cell, published in zip(cells, statistics, strict=True)
+    ]
     kind = "count" if rules.unit is None else "magnitude"
     uses = [ColumnUse(header[at], _USES.get(role, kind)) for at, role in roles.items()]
     return TableRead(
@@ -673,7 +684,45 @@ def _long(
         columns,
         tuple(uses),
         {dimension: tuple(words) for dimension, words in margins.items()},
+        is_exact=is_exact,
     )
+
+
+def _count_cells(name: str, raw: Sequence[RawCell], rules: Rules) -> tuple[list[Cell], bool]:
+    """Return cells with what they tell, and whether totals are exact where others are rounded.
+
+    All totals are exact where one of them is no multiple of the base: that tells more than if some
+    were rounded. The counts that are no totals are all rounded.
+
+    Raises `InputError` for a text that is no count.
+    """
+    names = {frozenset(labels) for *_, labels in raw}
+    finest = frozenset[str]().union(*names)
+    odd = {
+        frozenset(labels)
+        for *_, text, labels in raw
+        if rules.suppressed(text) is None
+        and (number := read_number(text, thousands_point=True)) is not None
+        and number % rules.base
+    }
+    is_exact = rules.base > 1 and rules.unit is None and bool(odd)
+    is_exact = is_exact and finest in names and finest not in odd
+    plain = replace(rules, base=1, random=False) if is_exact else rules
+    cells = [
+        Cell(
+            name,
+            line,
+            column,
+            text,
+            labels,
+            (rules if frozenset(labels) == finest else plain).count(
+                text, f"{name}: line {line}, column {visible(column)}"
+            ),
+            unit=rules.unit,
+        )
+        for line, column, text, labels in raw
+    ]
+    return cells, is_exact
 
 
 def _places(where: Mapping[str, int], rows: Sequence[tuple[int, list[str]]], rules: Rules) -> int:
@@ -800,7 +849,7 @@ def _dimensions_across(
     """
     if across is None and not pairs:
         across = _name_across(rowwise, labels, rules, beside)
-    spans = _spans(name, pairs, rules, across, beside)
+    spans = _spans(name, pairs, rules, across, beside, is_alone=is_alone)
     if spans is not None:
         return rowwise, spans[1], spans[0], spans[2], spans[3]
     is_long = len(labels) == 1 or _are_statistics(labels)
@@ -862,7 +911,13 @@ def _name_labels(labels: Sequence[str], rules: Rules, beside: str) -> str:
 
 
 def _spans(
-    name: str, pairs: Sequence[tuple[str, str]], rules: Rules, across: str | None, beside: str
+    name: str,
+    pairs: Sequence[tuple[str, str]],
+    rules: Rules,
+    across: str | None,
+    beside: str,
+    *,
+    is_alone: bool,
 ) -> tuple[str, list[str], str, list[str]] | None:
     """Return dimensions and labels of columns of two lines; None: they are one dimension's.
 
@@ -887,6 +942,8 @@ def _spans(
     if not named and len(lists) == 1:
         shown = (list(groups), [own for labels in groups.values() for own in labels])
         known = [_name_labels(labels, rules, beside) for labels in shown]
+        if is_alone and known != ["", ""]:  # no other table has the name that is taken here
+            known = [text or COLUMNS for text in known]
         named = known if all(known) and known[0] != known[1] else []
     if len(lists) > 1 or len(named) != 2:
         first, *others = groups
@@ -953,7 +1010,7 @@ def _wide(
     names_across = [one for one in (across, second) if one]
     _require_names(name, [*rowwise[: len(places)], *names_across])
     margins: dict[str, dict[str, None]] = {}
-    cells: list[Cell] = []
+    raw: list[RawCell] = []
     for line, texts in rows:
         row_labels: dict[str, str] = {}
         for at, dimension in zip(places, rowwise, strict=False):
@@ -968,14 +1025,10 @@ def _wide(
             else:
                 row_labels[dimension] = label
         for at, label, own in zip(values, labels, second_labels, strict=True):
-            place = f"{name}: line {line}, column {visible(header[at])}"
             across_labels = {} if across is None or rules.is_total(label) else {across: label}
             across_labels |= {second: own} if second and own and not rules.is_total(own) else {}
-            count = rules.count(texts[at], place)
-            cell_labels = row_labels | across_labels
-            cells.append(
-                Cell(name, line, header[at], texts[at], cell_labels, count, unit=rules.unit)
-            )
+            raw.append((line, header[at], texts[at], row_labels | across_labels))
+    cells, is_exact = _count_cells(name, raw, rules)
     if across:
         margins |= {across: {label: None for label in labels if rules.is_total(label)}}
     if second:
@@ -1006,6 +1059,7 @@ def _wide(
         second_labels=tuple(second_labels) if second else (),
         percents_across=percents,
         unaccounted=tuple(questions),
+        is_exact=is_exact,
     )
 
 

@@ -6,7 +6,7 @@ narrow the counts, and sums show totals and groups. What nothing explains is a q
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from narcissus._validation import did_you_mean
@@ -45,6 +45,7 @@ class PublishedTables:
     layouts: how each table was understood.
     unaccounted: what was not, with the declaration that decides it.
     takes_as_given: what a verdict in favour takes as given that nobody declares, in words.
+    supposes: of these, what limits follow from, so that a verdict against takes it as given, too.
     slices: where a label may be a total or a group: cells whose sums hold all the same, those
         beside each label of its dimension and those beside none. They have no sum over it.
     """
@@ -55,6 +56,7 @@ class PublishedTables:
     unaccounted: tuple[Unaccounted, ...]
     slices: tuple[list[Cell], Structure] | None = None
     takes_as_given: tuple[str, ...] = ()
+    supposes: tuple[str, ...] = ()
 
     @property
     def are_labels_open(self) -> bool:
@@ -171,10 +173,10 @@ def understand(
         )
         for table in tables
     )
-    left = tuple(join_columns(questions))
     slices = _slices(plain, structure, labels.open_names) if labels.questions else None
     names = [] if texts_tell_nothing else list_named(tables, cells, structure, rules)
     orders = list_orders(cells, groups, order)
+    supposes = (*_of_codes(labels.coded), *_of_exact(tables))
     premises = (
         *_one_population(tables, structure),
         *_of_printed(uses),
@@ -182,10 +184,13 @@ def understand(
         *list_tied(cells, same),
         *names,
         *orders,
+        *supposes,
     )
     if all(cell.count.kind in ("exact", "derived") for cell in cells):
-        premises = ()
-    return PublishedTables(cells, structure, layouts, left, slices, premises)
+        premises = supposes = ()
+    return PublishedTables(
+        cells, structure, layouts, tuple(join_columns(questions)), slices, premises, supposes
+    )
 
 
 def _of_files(tables: Sequence[TableRead], order: Mapping[str, str]) -> Mapping[str, str]:
@@ -203,6 +208,19 @@ def _one_population(tables: Sequence[TableRead], structure: Structure) -> Iterat
     whole = [table.file for table in tables if not structure.within.get(table.file)]
     if len(whole) > 1:
         yield "all tables are about the same people, but for what `--within` names"
+
+
+def _of_codes(names: Iterable[str]) -> Iterator[str]:
+    """Yield that codes tell which labels are parts of others, where hidden numbers cannot."""
+    for name in sorted(names):
+        yield f"labels of `{visible(name)}` are all parts of the label that their code begins with"
+
+
+def _of_exact(tables: Sequence[TableRead]) -> Iterator[str]:
+    """Yield that totals are printed exactly beside counts that are rounded."""
+    for table in tables:
+        if table.is_exact:
+            yield f"totals of {visible(table.file)} are printed exactly, and other counts rounded"
 
 
 def _of_printed(uses: Mapping[str, Sequence[ColumnUse]]) -> Iterator[str]:

@@ -230,7 +230,9 @@ def _unknown_labels(
         if variable is not None and variable.is_named(name):
             continue
         odd = set(_find_telling(list(texts), header, markers))
-        known = people.get(name, set())
+        tree = structure.parents.get(name, {})
+        coded = {part for part, whole in tree.items() if re.match(rf"{re.escape(whole)}\w", part)}
+        known = people.get(name, set()) | coded | {tree[part] for part in coded}
         is_named = name == "" or any(second.column == name for second in table.columns.second_names)
         of_places = not names and is_place(name)
         for text, label in texts.items():

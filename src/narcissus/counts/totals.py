@@ -36,6 +36,8 @@ from narcissus.errors import InputError
 from narcissus.rows import Unaccounted
 
 ODDS = 1000.0
+NEAR_ODDS = 3.0
+"""The same for a total of three labels or more that holds a few people with none of them."""
 REFUTED_ODDS = 2.0
 """The same where the labels exceed the printed total, so that some are groups."""
 MOST_LABELS = 60
@@ -46,6 +48,8 @@ MOST_CODES = 500
 """Labels of a dimension whose codes are compared."""
 MOST_RUNS = 100
 """Labels of a dimension whose neighbours are tried."""
+_CODE = re.compile(r"[A-Z]{1,3}[\dA-Z]{0,5}|\d{1,8}")
+"""A code of a place or a class, such as DE, DE1 and DE11."""
 Context = frozenset[tuple[str, str]]
 _UNKNOWN: Ends = (0.0, inf)
 _FREE = 1e9
@@ -89,6 +93,7 @@ class FoundLabels:
     overlapping: dimensions of which some labels hold others, and it is open which.
     open_names: dimensions that questions are about.
     ranges: by dimension, labels that are ranges and overlap.
+    coded: dimensions of which codes alone show some groups, where numbers are hidden.
     """
 
     totals: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
@@ -99,6 +104,7 @@ class FoundLabels:
         default_factory=dict[str, Mapping[str, CodedRange]]
     )
     open_names: frozenset[str] = frozenset()
+    coded: frozenset[str] = frozenset()
 
     def joined(self, later: FoundLabels) -> FoundLabels:
         """Return these totals and groups with those that were found later, and its questions."""
@@ -108,7 +114,13 @@ class FoundLabels:
         }
         parents = {**self.parents, **later.parents}
         return FoundLabels(
-            totals, parents, later.questions, later.overlapping, later.ranges, later.open_names
+            totals,
+            parents,
+            later.questions,
+            later.overlapping,
+            later.ranges,
+            later.open_names,
+            self.coded | later.coded,
         )
 
     def without_overlaps(self, cells: Sequence[Cell]) -> list[Cell]:
@@ -148,6 +160,7 @@ def find_labels(
     questions: dict[tuple[str, str], Unaccounted] = {}
     is_hidden = any(cell.count.kind != "exact" for cell in cells)
     overlapping: set[str] = set()
+    coded: set[str] = set()
     tables = _tables(cells, structure)
     unshown = _named_elsewhere(cells, structure)
     ranges = _find_ranges(tables, structure, rules, flat)
@@ -169,13 +182,18 @@ def find_labels(
         search.require_parts(is_flat=name in flat)
         if name in flat:
             continue
+        codes = search.code_tree()
         label = search.total()
-        tree = {} if label else search.groups()
+        tree = {} if label else {**codes, **search.groups()}
         label = label or search.root(tree)
         if label is not None:
             totals.setdefault(name, set()).add(label)
             search.drop(label)
             tree = search.groups()
+            codes = {part: whole for part, whole in codes.items() if label not in (part, whole)}
+        if codes.items() - tree.items():
+            coded.add(name)
+        tree = {**codes, **tree}
         is_settled = {*search.labels} <= {*declared, *declared.values(), label}
         for part, whole in tree.items():
             parents.setdefault(name, {}).setdefault(part, whole)
@@ -202,7 +220,9 @@ def find_labels(
     ]
     total_labels = {name: tuple(sorted(labels)) for name, labels in totals.items()}
     asked, open_names = tuple(q for _, q in left), frozenset(name for name, _ in left)
-    return FoundLabels(total_labels, parents, asked, frozenset(overlapping), ranges, open_names)
+    return FoundLabels(
+        total_labels, parents, asked, frozenset(overlapping), ranges, open_names, frozenset(coded)
+    )
 
 
 def _named_elsewhere(cells: Iterable[Cell], structure: Structure) -> set[str]:
@@ -346,6 +366,12 @@ def _wholes(label: str, parents: Mapping[str, str]) -> Iterator[str]:
         yield label
 
 
+def _are_serial(code: str, longer: Sequence[str]) -> bool:
+    """Return whether codes add as many signs to another one, all different and in order."""
+    ends = [other.removeprefix(code) for other in longer]
+    return len({*map(len, ends)}) == 1 and len(ends[0]) <= 2 and ends == sorted({*ends})
+
+
 class _LabelSums:
     """The labels of one dimension in one table, and their sums."""
 
@@ -446,9 +472,20 @@ class _LabelSums:
 
     def _tree_option(self, whole: str, parts: Sequence[str]) -> str:
         """Return the option that declares the parts of a label, and others where they are fewer."""
-        if set(parts) <= set(self.labels) and self._weigh(whole, parts) == -inf:
+        is_refuted = set(parts) <= set(self.labels) and self._weigh(whole, parts) == -inf
+        if is_refuted and not self._is_printed_sum(whole, parts):
             parts = [*parts, f"other {whole}"]
         return option_of("hierarchy", f"{self.name}:{whole}={','.join(parts)}")
+
+    def _is_printed_sum(self, whole: str, parts: Sequence[str]) -> bool:
+        """Return whether a label is the sum of others in each row that hides none of them.
+
+        Then marks, and no others, explain the rows that contradict it.
+        """
+        rows = [row for row in self._rows if {whole, *parts} <= {*row}]
+        ends = [(row[whole], self._sum(row, parts)) for row in rows]
+        printed = [(a, b) for a, b in ends if a[0] == a[1] > 0 and b[0] == b[1]]
+        return bool(printed) and all(a == b for a, b in printed)
 
     def agrees_with(self, pieces: Mapping[str, Sequence[str]]) -> bool:
         """Return whether some people in pieces of ranges have the numbers of all labels."""
@@ -612,6 +649,33 @@ class _LabelSums:
         is_coded = any(re.search(r"[\d\W]", other[len(label) :]) for other in nearest)
         return nearest if is_coded else []
 
+    def code_tree(self) -> dict[str, str]:
+        """Return the group of each label whose code begins with that of its group, and no others.
+
+        All labels must be codes of one tree, below one label or the printed total, with two parts
+        or more in each group. No row may contradict a group, but for marks, and the sums of one
+        must be no coincidence.
+        """
+        if len(self.labels) < 4 or self._is_open or len(self.labels) > MOST_CODES:
+            return {}
+        groups = {label: parts for label in self.labels if (parts := self._coded(label))}
+        tree = {part: label for label, parts in groups.items() for part in parts}
+        roots = [label for label in self.labels if label not in tree]
+        if not groups or not all(map(_CODE.fullmatch, self.labels)):
+            return {}
+        if len(roots) > 1 and self._weigh_margin(roots) < log(10):
+            return {}
+        if any(len(parts) < 2 or not _are_serial(label, parts) for label, parts in groups.items()):
+            return {}
+        weights = [
+            0.0 if self._is_printed_sum(label, parts) else self._weigh(label, parts)
+            for label, parts in groups.items()
+        ]
+        sums = [self._weigh(label, parts) for label, parts in groups.items()]
+        sums += [self._weigh_margin(roots)]
+        is_free = not {*groups} & {*self._parts, *self._wholes}
+        return tree if is_free and min(weights) > -inf and max(sums) >= log(10) else {}
+
     def _runs(self, label: str, tops: Sequence[str]) -> Iterator[list[str]]:
         """Yield neighbours behind a label, and before it."""
         if len(tops) > MOST_RUNS:
@@ -743,13 +807,18 @@ class _LabelSums:
                 continue
             others = [other for other in tops if other != label]
             if self._is_whole_of(label, others) or self._is_sum_but_for_slips(label, others):
+                total, part = option_of("total", label), option_of("part", label)
+                others_too = (
+                    f"with {option_of('others', self.name)} if there are people with none of the "
+                    "labels"
+                )
+                is_likely = self._weigh_near(label, others) >= log(ODDS)
+                is_likely |= _WHOLE.fullmatch(label) is not None
+                ways = f"{total}, {others_too}, or {part}"
                 yield Unaccounted(
                     subject=f"{_subject(label, self.name)} in {visible(self.file)}",
                     reason="Its numbers are near the sums of all others, so it may be the total.",
-                    declaration=visible(
-                        f"{option_of('total', label)}, with {option_of('others', self.name)} if "
-                        f"there are people with none of the labels, or {option_of('part', label)}"
-                    ),
+                    declaration=visible(ways if is_likely else f"{part}, or {total}, {others_too}"),
                 )
                 return
 
@@ -767,7 +836,23 @@ class _LabelSums:
             is_larger |= low > 0
             is_near |= low >= FEWEST_WHOLE and low - largest <= FEW_OTHERS and smallest > 0
             is_near |= self._is_few(low - largest, high - smallest)
+        need = NEAR_ODDS if len(others) > 1 else ODDS
+        is_near = is_near and self._weigh_near(label, others) >= log(need)
         return is_near or (is_larger and _WHOLE.fullmatch(label) is not None)
+
+    def _weigh_near(self, label: str, others: Sequence[str]) -> float:
+        """Return the logarithm of the odds that a label is so near to the others by coincidence.
+
+        A row in which most people of the label are none of the others speaks against a total.
+        """
+        weight = -log(max(1, len(self.labels)))
+        for row in self._rows:
+            low, high = row.get(label, _UNKNOWN)
+            smallest, largest = self._sum(row, [other for other in others if other in row])
+            if low > 0 and max(high, largest) < inf and set(others) & set(row):
+                width = (high - low) + (largest - smallest) + 1
+                weight += log((high + 1) / (2 * max(0.0, low - largest) + width))
+        return weight
 
     def _is_few(self, least: float, largest: float) -> bool:
         """Return whether the people of a rest are known, and few."""
@@ -969,7 +1054,11 @@ class _LabelSums:
         )
         way = next(possible, None) or self._example()
         ways += [] if way is None else [self._tree_option(*way)]
-        ways.append(option_of("flat", self.name))
+        is_likely = label is not None and weights[label] >= log(10) + log(len(self.labels))
+        is_likely |= any(map(_WHOLE.fullmatch, self.labels))
+        flat = option_of("flat", self.name)
+        is_likely |= way is not None and len(self._coded(way[0])) > 1
+        ways = [*ways, flat] if is_likely else [flat, *ways]
         return Unaccounted(
             subject=f"dimension `{visible(self.name)}` of {visible(self.file)}",
             reason=f"No total is printed, unless one label is the sum of others{example}.",

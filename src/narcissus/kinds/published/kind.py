@@ -30,6 +30,7 @@ from narcissus.counts import (
     TablesGame,
     Variable,
     audit_tables,
+    name_files,
     small_groups,
     threshold,
     with_own_labels,
@@ -149,7 +150,8 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
         files = [folder / name for name in study.data.tables]
         read = declared.understand(files)
         cells, structure = read.cells, read.structure
-        digests = {f"table {file.name}": file_digest(file) for file in files} | digests
+        named = name_files(files)
+        digests = {f"table {name}": file_digest(file) for file, name in named.items()} | digests
         game = None
         if study.data.people is not None and study.threat is not None:
             rule = AsPublished(cells, structure, declared.rules)
