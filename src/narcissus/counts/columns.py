@@ -29,6 +29,7 @@ Role = Literal[
     "magnitude",
     "mean",
     "median",
+    "mean or median",
     "total",
     "percent",
     "code",
