@@ -50,7 +50,7 @@ class _Codes:
 
 
 @dataclass(frozen=True)
-class _Tables:
+class _FittedTables:
     """A table for each column, and by how much it fits better than with two values exchanged."""
 
     tables: Sequence[Table]
@@ -158,7 +158,7 @@ def _groups(columns: Sequence[_Codes]) -> list[list[_Codes]]:
     return list(groups.values())
 
 
-def _fitted(columns: Sequence[_Codes], groups: Sequence[Sequence[_Codes]]) -> _Tables:
+def _fitted(columns: Sequence[_Codes], groups: Sequence[Sequence[_Codes]]) -> _FittedTables:
     """Fit a table to each group: by counts, then by what stands beside other columns' values."""
     place = {each.column: k for k, each in enumerate(columns)}
     tables: list[Table] = [np.zeros(0, np.int64)] * len(columns)
@@ -178,7 +178,7 @@ def _fitted(columns: Sequence[_Codes], groups: Sequence[Sequence[_Codes]]) -> _T
                 tables[place[each.column]], margins[place[each.column]] = table, margin
         if number and all((a == b).all() for a, b in zip(before, tables, strict=True)):
             break
-    return _Tables(tables, margins)
+    return _FittedTables(tables, margins)
 
 
 def _telling(group: Sequence[_Codes]) -> float:
