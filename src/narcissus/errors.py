@@ -51,8 +51,44 @@ class LeftFolderWarning(UserWarning):
     """A folder of a run that could not be removed; the message names it."""
 
 
+class ColumnError(InputError):
+    """A column that cannot be used, for a reason that others may share: these are told together.
+
+    column: Its name.
+    reason: Equal for columns that are told together.
+    describe: Says what is wrong with all columns of the reason, by their names.
+    """
+
+    def __init__(
+        self, text: str, column: str, reason: str, describe: Callable[[Sequence[str]], str]
+    ) -> None:
+        super().__init__(text)
+        self.column, self.reason, self.describe = column, reason, describe
+
+
+def _together(problems: Sequence[InputError]) -> list[InputError]:
+    """Return the problems, those of columns with the same reason as one."""
+    groups: dict[str, list[InputError]] = {}
+    for number, problem in enumerate(problems):
+        key = problem.reason if isinstance(problem, ColumnError) else f"problem {number}"
+        groups.setdefault(key, []).append(problem)
+    merged: list[InputError] = []
+    for group in groups.values():
+        columns = [problem.column for problem in group if isinstance(problem, ColumnError)]
+        first = group[0]
+        if len(columns) > 1 and isinstance(first, ColumnError):
+            merged.append(InputError(first.describe(columns)))
+        else:
+            merged += group
+    return merged
+
+
 def refuse(problems: Sequence[InputError]) -> None:
-    """Raise one error for all problems, each in a line of its own; nothing for none."""
+    """Raise one error for all problems, each in a line of its own; nothing for none.
+
+    Columns with one reason are one problem.
+    """
+    problems = _together(problems)
     if len(problems) == 1:
         raise problems[0]
     if problems:

@@ -11,7 +11,13 @@ from narcissus import load_audit
 from narcissus.audits import run
 from narcissus.errors import InputError
 from narcissus.kinds.synthetic.copied import no_more
-from narcissus.kinds.synthetic.copies import UNIQUE, WRITTEN, Coincidences, CopiedPeople
+from narcissus.kinds.synthetic.copies import (
+    UNIQUE,
+    WRITTEN,
+    Coincidences,
+    CopiedPeople,
+    CountedQuestion,
+)
 from narcissus.kinds.synthetic.excess import ExcessShare
 from narcissus.kinds.synthetic.propose import completed
 from narcissus.report import page_of
@@ -664,7 +670,7 @@ def test_who_could_be_copied_unseen_is_said_where_it_is_nobody(tmp_path):
     """A clause was left out where a single whole copy is seen, and rounded ones were not."""
     _, screen = audited(people(200), people(200, seed=2), tmp_path)
     assert "; none of the 200 people who are unique in the data could be copied" in screen.answer
-    assert "unseen whole, or rounded where the whole file is" in screen.answer
+    assert "unseen whole, or rounded or recoded where all rows are" in screen.answer
 
 
 def households(homes, seed):
@@ -728,6 +734,30 @@ def test_copies_that_no_count_by_column_sees_wait_for_a_control(change, subject,
     audit, _ = audited(real, change(real, made), tmp_path, control)
     gaps = {gap.subject: gap for gap in audit.record.detail.unaccounted}
     assert "--control FILE" not in gaps[subject].declaration
+
+
+def noise_added(real, made):
+    return noisy(real)
+
+
+@pytest.mark.parametrize("change", [renamed, noise_added])
+def test_the_screen_shows_the_people_of_the_question_that_is_open(change, tmp_path):
+    """It showed that nobody stands in the file whole, under a headline that counted dozens."""
+    real, made = (telling(seed).head(300) for seed in (1, 2))
+    audit, screen = audited(real, change(real, made), tmp_path)
+    assert audit.status == "undeclared"
+    case = audit.record.detail.unaccounted
+    question = next(each for each in case if isinstance(each, CountedQuestion))
+    count = f"{question.standing:,} of {question.of:,}"
+    assert count in question.reason
+    text, grade = screen.sentences[1]
+    assert text.startswith(f"{count} {question.who} {question.does}")
+    assert grade == "counted"
+    assert screen.with_it == round(100 * question.standing / question.of) > screen.without
+    assert "nothing is shown" not in screen.key
+    assert "open" in screen.key
+    (row,) = [row for row in audit.record.detail.rows() if row.about == question]
+    assert row.quantity.counted == (question.standing, question.of)
 
 
 def test_numbers_of_people_inside_a_text_wait_for_a_control(tmp_path):

@@ -9,6 +9,7 @@ from scipy import stats
 
 from narcissus.synthetic import read_files
 from narcissus.synthetic.copies import Copies, file_facts
+from narcissus.synthetic.whole import read_whole
 
 
 def drawn(n, seed, columns=6, sizes=(12, 9, 8, 7, 6, 5)):
@@ -195,3 +196,23 @@ def test_the_data_itself_is_known_even_where_nobody_is_unique():
     assert found.copies.unique == 0
     assert found.is_data < 1e-6
     assert facts(real, real.iloc[1:]).is_data is None
+
+
+@pytest.mark.parametrize("rule", ["half to even", "half up"])
+@pytest.mark.parametrize("many", [12, 300])
+def test_copies_are_counted_by_either_rule_of_rounding(rule, many):
+    """One of twelve was missed: 4.5 becomes 4 in one program, and 5 in another."""
+    rng = np.random.default_rng(7)
+    tenths = rng.integers(0, 1000, (3, 300, 6)) // 5 * 5
+    real, other, fresh = (pd.DataFrame(side / 10).add_prefix("m") for side in tenths)
+    made = pd.concat([real[:many], other[many:]], ignore_index=True)
+
+    def rounded(frame):
+        return frame.round(0) if rule == "half to even" else np.floor(frame + 0.5)
+
+    files = read_whole(real, rounded(made).astype(int))
+    facts = file_facts(files, [], entropy=1)
+    assert facts.copies.standing == many
+    assert (
+        file_facts(read_whole(real, rounded(fresh).astype(int)), [], entropy=1).copies.standing == 0
+    )

@@ -186,3 +186,17 @@ def test_no_message_prints_a_value_of_a_person(kind, way, is_other):
         except InputError as error:
             told += str(error)
     assert not [value for value in {*real["x"], *made["x"]} if str(value) in told]
+
+
+def test_columns_that_files_write_in_the_same_two_ways_are_one_problem():
+    """Forty columns gave forty paragraphs."""
+    rng = np.random.default_rng(1)
+    names = [f"rs{number}" for number in range(40)]
+    real = pd.DataFrame(rng.integers(0, 3, (300, 40)), columns=names).assign(age=range(300))
+    made = real.assign(**real[names].replace({0: "AA", 1: "AG", 2: "GG"}))
+    with pytest.raises(InputError) as caught:
+        read_files(real, made)
+    text = str(caught.value)
+    assert "\n" not in text
+    assert "40 columns are numbers in the real file, text in the synthetic file" in text
+    assert f"--drop {','.join(sorted(names))}" in text

@@ -387,3 +387,55 @@ def test_numbers_of_finer_rows_raise_no_warning(recwarn):
     found = read_whole(real, made.assign(income=made["income"] + 0.5))
     traces_of(found, EARNED, [], entropy=1)
     assert not [one for one in recwarn if one.category is RuntimeWarning]
+
+
+def panel(seed, people=120, start=1):
+    """Five rows of each person; incomes that others have, and that hardly anybody else has."""
+    rng = np.random.default_rng(seed)
+    of = np.repeat(np.arange(people), 5)
+    return pd.DataFrame(
+        {
+            "pid": of + start,
+            "wave": np.tile(np.arange(5), people),
+            "age": rng.integers(20, 70, people)[of] + np.tile(np.arange(5), people),
+            "region": rng.integers(1, 6, people)[of],
+            "moved": rng.integers(0, 2, len(of)),
+            "income": rng.integers(20_000, 26_000, len(of)),
+        }
+    )
+
+
+def test_people_with_a_number_of_their_own_are_those_whom_nobody_equals():
+    """Different numbers were counted, as unique people."""
+    real, made = panel(1), panel(2)
+    made.loc[:99, "income"] = real["income"][:100]
+    files = read_whole(real, made.drop(columns="pid"))
+    traces = traces_of(files, list(files.names), [], entropy=1)
+    (trace,) = [t for t in traces.each if t.how == "numbers of people" and t.columns == ("income",)]
+    alone = real["income"].map(real["income"].value_counts()) == 1
+    assert trace.copies.unique == int(alone.sum()) < real["income"].nunique()
+    assert trace.copies.standing == int(real["income"][alone].isin(made["income"]).sum())
+
+
+@pytest.mark.parametrize("start", [1, 5001])
+@pytest.mark.parametrize("seed", range(3))
+def test_numbers_that_count_people_are_no_evidence(start, seed):
+    """Numbers from 5,001 were moved to those from 1, and rows of fresh people met others."""
+    files = read_whole(panel(10 + seed), panel(20 + seed, start=start))
+    assert files.numbering == "pid"
+    traces = traces_of(files, list(files.names), [], entropy=1)
+    assert not [some for some in traces.sets.striking if "pid" in some.columns]
+    assert not [
+        column.written for column in files.columns if column.name == "pid" and column.written
+    ]
+
+
+def test_numbers_of_people_that_are_no_count_are_evidence():
+    names = np.random.default_rng(3).permutation(10**6)[:240]
+    real, made = (
+        panel(s).assign(pid=lambda f, k=k: names[f["pid"] - 1 + k]) for s, k in ((1, 0), (2, 120))
+    )
+    planted = pd.concat([real[:60], made[60:]])
+    files = read_whole(real, planted)
+    traces = traces_of(files, list(files.names), [], entropy=1)
+    assert traces.facts.copies.standing == 60

@@ -99,6 +99,8 @@ class Glance:
     notes: Sentences that what it rests on begins with: "Counted: 6 of 8 images."
     declared: What the user declares and no number shows, a clause each.
     implied: What a verdict in favour takes as given that nobody declares, a clause each.
+    is_open: Whether the figures are of people whom an open question is about: what they are beyond
+        the figure without is drawn, and nothing says that the release added it.
     """
 
     unit: str
@@ -126,6 +128,7 @@ class Glance:
     notes: Sequence[str] = ()
     declared: Sequence[str] = ()
     implied: Sequence[str] = ()
+    is_open: bool = False
 
 
 @dataclass(frozen=True)
@@ -164,6 +167,7 @@ class FirstScreen:
     decided_by: The row that decided, by its place in the record, with its numbers and its
         threshold; None where no row could decide.
     about: What is secret, known and released, in a sentence; empty in some kinds.
+    is_open: Whether it is open what explains the squares beyond those without the release.
     sentences: Three of them, each with the grade of its figure; None where it has none.
     """
 
@@ -187,6 +191,7 @@ class FirstScreen:
     is_shown: bool = True
     decided_by: DecidedBy | None = None
     about: str = ""
+    is_open: bool = False
 
     @property
     def subtitle(self) -> str:
@@ -199,6 +204,8 @@ class FirstScreen:
         """Describe the picture in a line."""
         limit = "" if self.most is None else f", {LIMIT} nobody gets further"
         added = f", {MORE} added by it" if self.is_shown else "; nothing is shown to be added"
+        if self.is_open and self.is_shown:
+            added = f", {MORE} beyond it; what explains these is open"
         return f"{self.total} {self.unit}: {GUESSED} without the release{added}{limit}"
 
     @property
@@ -369,6 +376,7 @@ def first_screen(record: Record, case: StudyJudgement, glance: Glance) -> FirstS
         is_shown=_is_added(glance, decision),
         decided_by=_decided_by(glance, decision),
         about=glance.about,
+        is_open=glance.is_open,
     )
 
 
@@ -386,7 +394,7 @@ def _picture(
         squares[name] = None
         if reach is None or reach.found is None or reach.found.value is None:
             continue
-        if not reach.is_drawn or reach.view.form != "share" or not _is_of(reach, decision):
+        if not reach.is_drawn or reach.view.form != "share" or not _is_of(glance, reach, decision):
             continue
         share = min(1.0, max(0.0, reach.found.value))
         if name == "with_it" and total != 100 and reach.counted is not None:
@@ -398,9 +406,9 @@ def _picture(
     return squares
 
 
-def _is_of(reach: Reach, decision: Decision | None) -> bool:
+def _is_of(glance: Glance, reach: Reach, decision: Decision | None) -> bool:
     """Return whether a figure is of the row that decided: the row itself, or one beside it."""
-    if reach.row is None or decision is None or reach.is_decided:
+    if glance.is_open or reach.row is None or decision is None or reach.is_decided:
         return True
     row, other = reach.row, decision.row
     is_named = other.name in ("", row.name)
@@ -519,8 +527,18 @@ def _declarations(unaccounted: Sequence[Unaccounted]) -> Iterator[str]:
     verb = "are" if len(unaccounted) > 1 or unaccounted[0].is_plural else "is"
     yield f"{subjects[0].upper()}{subjects[1:]} {verb} not accounted for."
     yield unaccounted[0].reason
-    declarations = list(dict.fromkeys(item.declaration for item in unaccounted))
+    declarations = _least([item.declaration for item in unaccounted])
     yield f"To decide, write {' and '.join(declarations[:2])}."
+
+
+def _least(declarations: Sequence[str]) -> list[str]:
+    """Return each declaration once, and none of which another one is an alternative.
+
+    >>> _least(["`--control FILE`", "`--irrelevant note`; or `--control FILE`", "`--control FILE`"])
+    ['`--control FILE`']
+    """
+    each = list(dict.fromkeys(declarations))
+    return [text for text in each if not set(text.split("; or ")[1:]) & set(each)]
 
 
 def _bullets(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 import scipy
@@ -42,6 +42,13 @@ class AtLevels(Protocol):
     def levels(self) -> Positions: ...
 
     def at_level(self, level: int) -> Positions: ...
+
+
+@runtime_checkable
+class RoundedLevels(AtLevels, Protocol):
+    """The same of numbers that are rounded by one of two rules."""
+
+    def has_other(self, level: int) -> bool: ...
 
 
 class SeenFiles(Protocol):
@@ -255,6 +262,18 @@ class Views:
         self.kinds = [kinds[k] for k in order]
         self.members = [np.flatnonzero(which.ravel() == k) for k in order]
         self.unread = len(self.rows) - sum(map(len, self.members))
+        # numbers in the middle may be rounded by another rule: the same rows are read again so
+        self.many = len(self.kinds)
+        self.again: dict[int, int] = {}  # by view, the one that reads its rows so
+        for view in range(self.many):
+            other = self.kinds[view].copy()
+            for j, cover in files.covers.items():
+                if isinstance(cover, RoundedLevels) and cover.has_other(int(other[j])):
+                    other[j] = -other[j]
+            if (other != self.kinds[view]).any():
+                self.again[view] = len(self.kinds)
+                self.kinds.append(other)
+                self.members.append(self.members[view])
 
     def codes(self, column: int, view: int) -> Positions:
         """Return the codes of a column, shape (rows,), as coarse as the view is."""
@@ -305,7 +324,7 @@ def _standing(
         size = 1 + max(int(here.max(initial=0)), int(there.max(initial=0)))
         is_there = np.bincount(there, minlength=size) > 0
         hit |= ((_persons(here, units, size) == 1) & is_there)[here]
-        covered[members] = (np.bincount(here, minlength=size) > 0)[there]
+        covered[members] |= (np.bincount(here, minlength=size) > 0)[there]
     return hit, covered
 
 
@@ -329,12 +348,20 @@ def _alike(
     like somebody in the data as often as people of the data are (Good 1953).
     """
     share = pairs = 0.0
-    for view, members in views.each():
+
+    def counted(view: int) -> tuple[Positions, Positions]:
         (places,) = _places(views.keys(ours, view, columns))
-        size = int(places.max()) + 1
-        people, weight = _persons(places, units, size), len(members) / len(views.rows)
+        return places, _persons(places, units, int(places.max()) + 1)
+
+    for view in range(views.many):
+        places, people = counted(view)
+        weight = len(views.members[view]) / len(views.rows)
         share += weight * float((people > 1)[places].mean())
         pairs += weight * float((people == 2).sum())
+        if view in views.again:  # who is alike by the other rule alone
+            others, again = counted(views.again[view])
+            is_new = (again == 2)[others] & (people == 1)[places]
+            pairs += weight * float(len(np.unique(others[is_new])))
     return share, pairs
 
 
@@ -354,7 +381,7 @@ def _absent_and_twins(views: Views, ours: Positions, columns: Sequence[int]) -> 
 def copies_of(views: Views, ours: Positions, rng: np.random.Generator) -> Copies:
     """Count the people of one side who stand in the file, beside coincidences and decoys."""
     copies = copies_on(views, ours, range(len(views.fine)))
-    if len(views.kinds) > 1:
+    if views.many > 1:
         return copies
     many, standing, expected = _decoys(views, ours, rng)
     return replace(copies, decoys=many, decoys_standing=standing, decoys_expected=expected)
@@ -434,7 +461,7 @@ def _near(views: Views, ours: Positions, exact: Flags) -> tuple[int | None, floa
     somebody so near them, and nobody like them.
     """
     width = len(views.fine)
-    if width < TELLING or len(views.kinds) > 1:
+    if width < TELLING or views.many > 1:
         return None, None
     both = np.concatenate([ours, views.rows])
     keys = views.keys(both, 0, range(width))
@@ -536,7 +563,7 @@ def file_facts(files: SeenFiles, unknown: Sequence[int], *, entropy: int) -> Fil
     known = [j for j in columns if j not in unknown]
     units = None if files.units is None else files.units[ours]
     hit, exact = _standing(views, ours, columns, units)
-    view = 0 if len(views.kinds) == 1 else None
+    view = 0 if views.many == 1 else None
     whole = _places(views.keys(ours, view, columns), views.keys(views.rows, view, columns))
     few = _telling(views, rng.permutation(ours)[:_LOOKED_AT], known)
     sets: list[Standing] = []

@@ -38,6 +38,7 @@ from narcissus.synthetic.elsewhere import people_elsewhere
 from narcissus.synthetic.mirrored import MirroredPeople, look_mirrored, nearer_mirrored
 from narcissus.synthetic.nearly import EXPECTED, NearerPeople, nearer_people, nearly_copied
 from narcissus.synthetic.partly import partly_copied
+from narcissus.synthetic.recoded import look_recoded
 from narcissus.synthetic.rows_in_order import RowsInOrder, look_at_order
 from narcissus.synthetic.sets import NOT_LOOKED, Looked, look_at_sets
 from narcissus.synthetic.whole import WholeColumn, WholeFiles
@@ -233,6 +234,7 @@ class Traces:
     nearer_mirrored: NearerPeople | None = None  # the same as nearer, of the file mirrored
     # the same of all rows of a person together
     nearer_together: NearerPeople | None = None
+    recoded: MirroredPeople | None = None  # who stand in the file under other codes
 
     def deciding(self, error: float, *, beside: bool) -> Trace:
         """Return the set of columns by which most people surely stand in the file.
@@ -297,10 +299,10 @@ def traces_of(
         many = _beside_moves(some, ours, copies_by(views, ours, facts.copies), rng)
         findings.append((how, names, many, beside))
     for column in files.columns:
-        if column.is_dense and not column.counts:
+        if column.is_dense and not column.counts and _is_telling(files, column):
             views = Views(files.select([column.name]), rng)
             beside = beside_control(views, ours, others) if len(others) else None
-            numbered = _numbered(files, column)
+            numbered = _numbered(files, column, ours)
             findings.append(("numbers of people", (column.name,), numbered, beside))
     near, reached = _near(files, ours, others, facts.copies, rng)
     findings += [reached] if reached is not None else []
@@ -337,6 +339,7 @@ def traces_of(
         look_mirrored(whole, sides, facts.copies, mirroring),
         nearer_mirrored(whole, views, sides, mirroring),
         _nearer_together(files, child(entropy, 13)),
+        look_recoded(whole, sides, facts.copies, child(entropy, 14)),
     )
 
 
@@ -486,16 +489,16 @@ def _is_telling(files: WholeFiles, column: WholeColumn) -> bool:
     return 2 * int((many == 1).sum()) >= files.real
 
 
-def _numbered(files: WholeFiles, column: WholeColumn) -> Numbered:
-    """Count the numbers of the data that the file has, and those next to them."""
+def _numbered(files: WholeFiles, column: WholeColumn, people: Positions) -> Numbered:
+    """Count the numbers of one person each that the file has, and those next to them."""
     assert column.numbers is not None
-    ours, theirs = (
-        np.unique(column.numbers[column.codes[files.rows(which)]])
-        for which in ("real", "synthetic")
-    )
-    ours, theirs = (side[np.isfinite(side)] for side in (ours, theirs))
-    span = (ours[-1] - ours[0]) / column.step + 1
-    inside = int(((theirs >= ours[0]) & (theirs <= ours[-1])).sum())
+    known, times = np.unique(column.numbers[column.codes[people]], return_counts=True)
+    theirs = np.unique(column.numbers[column.codes[files.rows("synthetic")]])
+    theirs = theirs[np.isfinite(theirs)]
+    ours = known[np.isfinite(known) & (times == 1)]
+    low, high = np.nanmin(known), np.nanmax(known)
+    span = (high - low) / column.step + 1
+    inside = int(((theirs >= low) & (theirs <= high)).sum())
     beside = [int(np.isin(theirs, ours + shift * column.step).sum()) for shift in _SHIFTS]
     expected = max(inside * len(ours) / span, float(np.mean(beside)))
     return Numbered(len(ours), int(np.isin(ours, theirs).sum()), expected)

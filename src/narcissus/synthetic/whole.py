@@ -87,6 +87,8 @@ LONG = 8
 _CODE = re.compile(r"(\D*)(\d{1,15})(\D*)")
 _CALLED = {"real": "data", "synthetic": "file"}
 _LONG_NAME = 40  # letters of a name that the data have as well
+MOST_CODED = 50
+"""Most values of a column whose codes may be those of a table."""
 MOST_LINES = 10
 """Most lines above and below a table that are taken for titles and notes."""
 _LINES = re.compile(r"Lines? (\d+)(?: to (\d+))? (?:above the header|below the last row) left out")
@@ -100,9 +102,17 @@ class ColumnLevels:
 
     levels: Codes  # of each value of the file; 0: as fine as the data's
     maps: tuple[Codes, ...]  # of each level from 1: the value that stands for each
+    # the same where numbers in the middle are rounded by another rule; None: that is the same
+    otherwise: tuple[Codes | None, ...] = ()
+
+    def has_other(self, level: int) -> bool:
+        """Whether another rule of rounding writes some values otherwise."""
+        return 0 < level <= len(self.otherwise) and self.otherwise[level - 1] is not None
 
     def at_level(self, level: int) -> Codes:
-        """Return the value of a level that stands for each value."""
+        """Return the value of a level that stands for each value; below 0 by another rule."""
+        if level < 0 and (other := self.otherwise[-level - 1]) is not None:
+            return other
         return self.maps[level - 1] if level > 0 else np.arange(len(self.levels))
 
 
@@ -155,8 +165,12 @@ class WholeFiles(Sides):
     together: PeopleTogether | None = None  # where people have several rows in all files
     held: HeldPeople | None = None  # in columns of the file alone
     is_in_memory: bool = False  # the file is a data frame, and what is written of it holds more
-    numbering: str = ""  # column that numbers people of several rows, where no unit is named
     put_back: tuple[NamesInside, ...] = ()  # names of people in columns declared irrelevant
+    # columns of few values that the file writes in another way than the data: letters for numbers
+    otherwise: tuple[WholeColumn, ...] = ()
+    # column of the data, and the control, that numbers people of several rows; None where one is
+    # named, or none is there
+    numbering: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -253,11 +267,12 @@ def read_whole(
             raws["synthetic"][column] = raws["synthetic"].pop(other)
     units = {n: raws[n].pop(unit) for n in ("real", "control") if unit and unit in raws.get(n, {})}
     theirs = raws["synthetic"].pop(unit or "", None)
-    numbering = None if unit else numbering_column({name: raws["real"] for name in _SIDES})
     history = _people_together(raws, units | ({} if theirs is None else {"synthetic": theirs}))
+    numbering = None if unit else _numbering(raws)
     names = _paired(raws["real"], raws["synthetic"])
     lacking = tuple(sorted(c for c in names if c not in raws.get("control", raws["real"])))
     unread: dict[str, str] = {}
+    otherwise: dict[str, WholeColumn] = {}
     others = [c for c in raws["synthetic"] if c not in names.values()]
     strange = [c for c in others if not _is_plain(raws["synthetic"][c])]
 
@@ -268,10 +283,12 @@ def read_whole(
             read: list[WholeColumn] = []
             for name in sorted(wanted):
                 each = {f: raws[f][names[name] if f == "synthetic" else name] for f in files}
-                try:
-                    read.append(_column(name, each, (read_as or {}).get(name)))
-                except (InputError, TooLargeError) as error:
-                    unread[name] = str(error)
+                column = _column_or_why(name, each, (read_as or {}).get(name))
+                if isinstance(column, WholeColumn):
+                    read.append(_as_numbering(column, each) if name == numbering else column)
+                else:
+                    unread[name] = column
+                    otherwise.update(_coded(name, each))
             return tuple(read)
 
         columns = read_columns(list(raws), set(names).difference(lacking))
@@ -306,6 +323,7 @@ def read_whole(
             absent,
             without_control,
             names_inside(raws, {name: names[name] for name in names if name not in lacking}),
+            otherwise=tuple(c for n, c in otherwise.items() if n not in lacking),
         )
         return _in_order(files)
 
@@ -318,7 +336,7 @@ def read_whole(
     files = replace(files, held=people_held(raws["real"], raws["synthetic"], strange))
     files = replace(files, together=_whole_people(history, irrelevant, read_as), put_back=put_back)
     is_in_memory = not isinstance(synthetic, str | Path)
-    files = replace(files, numbering=numbering or "", is_in_memory=is_in_memory)
+    files = replace(files, numbering=numbering, is_in_memory=is_in_memory)
     return replace(files, places=None, with_repeated=None) if ORDER in irrelevant else files
 
 
@@ -339,6 +357,28 @@ def _put_back(
     declared = {n: c for n, c in whole["synthetic"].items() if n not in raws["synthetic"]}
     declared = {n: c for n, c in declared.items() if n in irrelevant}
     return names_put_back(whole | {"synthetic": declared}) if declared else ()
+
+
+def _numbering(raws: Mapping[str, Raw]) -> str | None:
+    """Return the column of the data, and of the control, that numbers people of several rows."""
+    real = raws["real"]
+    return numbering_column({"real": real, "synthetic": raws.get("control", real)})
+
+
+def _as_numbering(column: WholeColumn, each: Mapping[str, RawColumn]) -> WholeColumn:
+    """Return a column of people's numbers, which tells nothing of them where it counts.
+
+    Whoever counts people begins anywhere, so numbers of one file meet those of any other, as they
+    are or moved. Numbers that are no count are as telling as they were.
+    """
+    for raw in each.values():
+        numbers = [number_in(value) for value in raw.distinct if value is not None]
+        if not all(isinstance(number, int) for number in numbers):
+            return column
+        known = np.array(numbers, np.int64)
+        if len(known) < COUNTED * (int(np.ptp(known)) + 1 if len(known) else 1):
+            return column
+    return replace(column, cover=None, written=(), names_people=True, is_dense=True)
 
 
 def _people_together(
@@ -601,9 +641,10 @@ def _in_order(files: WholeFiles) -> WholeFiles:
         keys.insert(0, files.units)
     order = np.lexsort(keys)
     columns = [replace(c, codes=c.codes[order]) for c in files.columns]
+    otherwise = tuple(replace(c, codes=c.codes[order]) for c in files.otherwise)
     units = None if files.units is None else files.units[order]
     places = np.concatenate([np.arange(size) for size in sizes])[order]
-    return replace(files, columns=tuple(columns), units=units, places=places)
+    return replace(files, columns=tuple(columns), units=units, places=places, otherwise=otherwise)
 
 
 def _plainly(name: str) -> str:
@@ -772,6 +813,31 @@ def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) ->
     return WholeColumn(name, like.kind, whole, numbers, step, cover, written, *named, many)
 
 
+def _column_or_why(
+    name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None
+) -> WholeColumn | str:
+    """Read one column of all files, or say why it cannot be read."""
+    try:
+        return _column(name, each, read_as)
+    except (InputError, TooLargeError) as error:
+        return str(error)
+
+
+def _coded(name: str, each: Mapping[str, RawColumn]) -> dict[str, WholeColumn]:
+    """Read a column as codes of a table, whatever they are, where its values are few."""
+    if any(len(raw.distinct) > MOST_CODED for raw in each.values()):
+        return {}
+    values = {_plain(value) for raw in each.values() for value in raw.distinct}
+    # in their order, so that columns of the same values have the same codes
+    place = {value: at for at, value in enumerate(sorted(values, key=_order))}
+    codes = [
+        np.array([place[_plain(value)] for value in raw.distinct])[raw.codes]
+        for raw in each.values()
+    ]
+    whole = np.concatenate(codes).astype(np.int64)
+    return {name: WholeColumn(name, "texts", whole, None, 0.0, None, (), False, False, False)}
+
+
 def _words(way: Written, there: Mapping[Value | None, int], kind: str) -> str:
     """Say how cells are written, and of how many rows it is seen where these are not most."""
     values = [v for v in there if v is not None and (kind == "dates" or not isinstance(v, str))]
@@ -877,15 +943,22 @@ def _levels(
     at = {value: number for number, value in enumerate(values)}
     levels = np.zeros(len(values), np.int64)
     maps: list[Codes] = []
-    for number, way in enumerate(ways, start=1):
+    otherwise: list[Codes | None] = []
+
+    def mapped(own: Sequence[Any], known: Sequence[Any]) -> Codes:
         same: dict[Any, int] = {}
         codes = np.arange(len(values))
-        for value, key in zip((*theirs, *ours), (*way.own, *way.known), strict=True):
+        for value, key in zip((*theirs, *ours), (*own, *known), strict=True):
             codes[at[value]] = same.setdefault(key, at[value])
-        maps.append(codes)
+        return codes
+
+    for number, way in enumerate(ways, start=1):
+        maps.append(mapped(list(way.own), list(way.known)))
+        other = way.known_otherwise
+        otherwise.append(None if other is None else mapped(list(way.own), list(other)))
         for value, is_so in zip(theirs, way.members, strict=True):
             levels[at[value]] = number if is_so else levels[at[value]]
-    return ColumnLevels(levels, tuple(maps))
+    return ColumnLevels(levels, tuple(maps), tuple(otherwise))
 
 
 def _placed(values: Sequence[Value | None]) -> tuple[Numbers | None, float]:

@@ -56,6 +56,8 @@ class Written:
     members: Flags  # of each value of the file, whether it is written so
     known: NDArray[np.object_]  # of each value of the data, what it is if it is written so
     own: NDArray[np.object_]  # of each value of the file, the same
+    # as ``known``, with numbers in the middle rounded by another rule; None: that is the same
+    known_otherwise: NDArray[np.object_] | None = None
 
 
 def digits(numbers: Sequence[float]) -> tuple[Counts, Counts]:
@@ -275,6 +277,7 @@ class _Writing:
     words: str
     known: NDArray[np.generic]
     own: NDArray[np.generic]
+    is_rare: bool = False  # whether hardly any program rounds so: the middle down
 
 
 def _objects(values: NDArray[np.generic]) -> NDArray[np.object_]:
@@ -299,8 +302,19 @@ def _best(ways: Sequence[tuple[Flags, _Writing]], people: Counts, times: Counts)
     threshold = max(shares) - _DEVIATIONS * math.sqrt(max(shares))
     rounded = [number for number, (_, way) in enumerate(ways) if not way.words.startswith("cut")]
     some = [number for number in rounded if shares[number] >= threshold] or range(len(ways))
+    whole = CLOSED * times.sum()
+    usual = [n for n in some if not ways[n][1].is_rare or shares[n] >= whole]
+    some = usual or some
     members, way = ways[max(some, key=shares.__getitem__)]
-    return Written(way.words, members, _objects(way.known), _objects(way.own))
+    otherwise = [
+        other.known
+        for _, other in ways
+        if other.words == way.words and (other.known != way.known).any()
+    ]
+    return Written(
+        *(way.words, members, _objects(way.known), _objects(way.own)),
+        _objects(otherwise[0]) if otherwise and way.words.startswith("rounded") else None,
+    )
 
 
 def _most_of(places: Counts, times: Counts) -> int:
@@ -350,7 +364,8 @@ def _rounded(
             lambda: np.ceil(scaled - tie),
         ]
         for number, way in enumerate(rounds):
-            yield _Writing(words if number < 3 else words.replace("rounded", "cut"), way(), here)
+            cut = words.replace("rounded", "cut")
+            yield _Writing(words if number < 3 else cut, way(), here, is_rare=number == 2)
 
 
 def _words(step: float, offset: float) -> str:

@@ -20,8 +20,10 @@ The first file decides the kind of a column; every other file is read as that ki
 
 from __future__ import annotations
 
+import json
 import math
 import re
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +40,7 @@ from numpy.typing import NDArray
 
 from narcissus._validation import one_of, some_of
 from narcissus._visible import cell, values_shown
-from narcissus.errors import InputError
+from narcissus.errors import ColumnError, InputError
 from narcissus.tables.bins import SettledBins, number_label
 
 ReadAs = Literal["text", "numbers", "decimal-comma", "day-first", "month-first"]
@@ -319,6 +321,13 @@ def leave_out(name: str) -> str:
     """Name how to leave a column out, in a study and by an option."""
     way = name or '""'
     return f'leave it out (in a study, drop = ["{name}"]; for `init` and `synth`, --drop {way})'
+
+
+def leave_all_out(names: Sequence[str]) -> str:
+    """Name how to leave columns out, in a study and by one option."""
+    keys = ", ".join(json.dumps(name, ensure_ascii=False) for name in names)
+    option = shlex.quote(",".join(names))
+    return f"leave them out (for `init` and `synth`, --drop {option}; in a study, drop = [{keys}])"
 
 
 HOW_MISSING = (
@@ -656,12 +665,26 @@ def _unlike(
     apart = set(strange)
     first, other = people
     rest = [value for value in sorted(first, key=str) if value not in apart] or list(first)
-    return InputError(
-        f"column `{column}` is {_kinds(rest)} in the {names[0]} file, {_kinds(strange)} in the "
-        f"{names[1]} file, and their values hardly overlap: {examples(rest, people=first)} in the "
-        f"{names[0]} file, {examples(strange, people=other)} in the {names[1]} file. Beside the "
+    kinds = f"{_kinds(rest)} in the {names[0]} file, {_kinds(strange)} in the {names[1]} file"
+    values = (
+        f"{examples(rest, people=first)} in the {names[0]} file, "
+        f"{examples(strange, people=other)} in the {names[1]} file"
+    )
+
+    def describe(columns: Sequence[str]) -> str:
+        shown = some_of([f"`{name}`" for name in columns], 3)
+        return (
+            f"{len(columns):,} columns are {kinds}, and their values hardly overlap: {shown}. "
+            f"In `{column}` they are {values}. Write them alike; or {leave_all_out(columns)}"
+        )
+
+    return ColumnError(
+        f"column `{column}` is {kinds}, and their values hardly overlap: {values}. Beside the "
         f"commonest shared value, {missed:.0%} of the people of the {there} file have one that the "
-        f"{here} file does not reach. Write them alike; or {remedy(column, 'text', 'numbers')}"
+        f"{here} file does not reach. Write them alike; or {remedy(column, 'text', 'numbers')}",
+        column,
+        f"values: {kinds}",
+        describe,
     )
 
 

@@ -170,7 +170,7 @@ def unseen(detail: SyntheticResult, least: float | None = None) -> str:
         return "; with so few people no number of copies would have been"
     some = f"fewer than {number(least)}" if least > 1 else "none"
     people = f"{some} of {_unique_people(detail)}"
-    text = f"; {people} could be copied unseen whole, or rounded where the whole file is"
+    text = f"; {people} could be copied unseen whole, or rounded or recoded where all rows are"
     if few := detail.copies.least:
         text = f"{text}, and fewer than {number(few)} in the same two or three columns"
     return text

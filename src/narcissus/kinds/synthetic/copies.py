@@ -18,6 +18,7 @@ from narcissus.results import Grade
 from narcissus.rows import Count, Fact, Place, Positive, Quantity, Share, StudyRow, Unaccounted
 from narcissus.synthetic.assess import ALIKE
 from narcissus.synthetic.copies import COPIES, Copies, FileFacts
+from narcissus.synthetic.mirrored import MirroredPeople
 from narcissus.synthetic.nearly import MOST_NEARER, NearerPeople
 from narcissus.synthetic.partly import PartlyCopied
 from narcissus.synthetic.traces import (
@@ -52,6 +53,7 @@ LAST_DIGITS = (
 )
 NEARER = "rows nearer to a person than 99 of 100 other people"
 VALUES = "people whose own value stands in the file"
+UNIQUE_ONES = "people who are unique in the data"
 MOST_SETS = 12
 """Most sets of columns that are told beside all columns."""
 _OTHERWISE = (WHOLE, BUT_ANY, DIGITS, NEAREST, NEARLY, BY_VALUES)  # told in rows of their own
@@ -138,6 +140,46 @@ class FileCount(Fact):
             quantity=Quantity(value=self.standing, grade="counted"),
             baseline=self.expected,
             at={"group": "", "attack": ", ".join(self.columns)},
+            about=self,
+        )
+
+
+ASKED = "people of a question that stays open"
+
+
+class CountedQuestion(Unaccounted):
+    """A question that is about people, who were counted."""
+
+    who: str = Field(description="Who they are among, in the plural.")
+    does: str = Field(description="What is counted of them, a verb and what follows it.")
+    standing: Count
+    of: Positive
+    expected: Number = Field(description="By coincidence.")
+
+    @property
+    def share(self) -> float:
+        return self.standing / self.of
+
+    @property
+    def baseline(self) -> float:
+        """Share that coincidence explains."""
+        return min(1.0, self.expected / self.of)
+
+    @model_validator(mode="after")
+    def _among_these(self) -> Self:
+        if self.standing > self.of:
+            raise ValueError(f"{self.standing:,} of {self.of:,} {self.who}")
+        return self
+
+    def row(self) -> StudyRow:
+        counted = (self.standing, self.of)
+        return StudyRow(
+            role="measure",
+            of="question",
+            name=ASKED,
+            quantity=Quantity(value=self.share, grade="counted", counted=counted),
+            baseline=self.baseline,
+            at={"group": "", "attack": self.subject},
             about=self,
         )
 
@@ -332,7 +374,11 @@ def unaccounted(
             for each in whole.inside
             if each.within in whole.strange
         )
-        yield _undeclared(names, f"{told}{reason[0].upper()}{reason[1:]}.")
+        question = _undeclared(names, f"{told}{reason[0].upper()}{reason[1:]}.")
+        if whole.held is not None:
+            does = f"have {whole.held.values} values or more in a row there"
+            question = _about_people(question, whole.held, whole.held.people, "people", does)
+        yield question
     if alike := [trace.column for trace in traces.linked if trace.is_alike]:
         reason = (
             "Rows of both files with the same number are alike: they may be the same people, or "
@@ -343,7 +389,7 @@ def unaccounted(
     left = [trace for trace in own_values if not (can_tell and trace.is_explained)]
     left = [trace for trace in left if trace.copies.excess(trace.share)[1] > at_most]
     if left:
-        worst = max(left, key=lambda trace: trace.copies.standing).copies
+        worst = _largest(left).copies
         reason = (
             f"The file holds values that only one person of the data has, of {worst.standing:,} "
             f"of {worst.unique:,} people; coincidence explains about {round(worst.expected):,}."
@@ -351,7 +397,9 @@ def unaccounted(
         names = [trace.columns[0] for trace in left]
         reason += _without_control(names, whole.lacking)
         is_lacking = any(name in whole.lacking for name in names)
-        yield _undeclared(names, reason, "" if can_tell and not is_lacking else CONTROL)
+        question = _undeclared(names, reason, "" if can_tell and not is_lacking else CONTROL)
+        who = f"people with a value of their own in `{_largest(left).columns[0]}`"
+        yield _about_people(question, worst, worst.unique, who, "stand in the file by it")
     yield from _nearly(traces, at_most, can_tell=can_tell)
     columns = {trace.columns[0] for trace in left}
     for some in () if is_exceeded else traces.sets.striking:
@@ -364,7 +412,11 @@ def unaccounted(
             )
             reason += _without_control(some.columns, whole.lacking)
             is_lacking = any(name in whole.lacking for name in some.columns)
-            yield _undeclared(some.columns, reason, "" if can_tell and not is_lacking else CONTROL)
+            declaration = "" if can_tell and not is_lacking else CONTROL
+            question = _undeclared(some.columns, reason, declaration)
+            yield _about_people(
+                question, some, some.unique, UNIQUE_ONES, "stand in the file by these columns"
+            )
     yield from _inside(whole, at_most, can_tell=can_tell)
     yield from _changed(traces, at_most, can_tell=can_tell)
     if not is_exceeded:
@@ -443,7 +495,9 @@ def _inside(whole: WholeFiles, at_most: float, *, can_tell: bool) -> Iterator[Un
             f"Names of {names.standing:,} of {names.people:,} people stand in `{names.within}` of "
             f"the file, {names.how}; coincidence explains about {round(names.expected):,}."
         )
-        yield _undeclared([names.column], reason, "" if can_tell else CONTROL)
+        question = _undeclared([names.column], reason, "" if can_tell else CONTROL)
+        does = f"have their name in `{names.within}` of the file"
+        yield _about_people(question, names, names.people, "people", does)
     for names in whole.put_back:
         is_accepted = names.standing - names.expected <= at_most * names.people
         if not (is_accepted or (can_tell and names.is_explained)):
@@ -475,32 +529,42 @@ def _changed(traces: Traces, at_most: float, *, can_tell: bool) -> Iterator[Unac
     if elsewhere is not None:
         is_accepted = elsewhere.standing - elsewhere.expected <= at_most * elsewhere.people
         if not (is_accepted or (can_tell and elsewhere.is_explained)):
-            yield Unaccounted(
+            question = Unaccounted(
                 subject="values under the names of other columns",
                 reason=f"With {elsewhere.standing:,} of {elsewhere.people:,} people a row shares "
                 f"more rare values under other names than people share with one another; chance "
                 f"explains about {round(elsewhere.expected):,}.",
                 declaration=declaration,
             )
-    mirrored = traces.mirrored
+            does = "share rare values with a row under other names"
+            yield _about_people(question, elsewhere, elsewhere.people, "people", does)
     is_asked = False
-    if mirrored is not None:
-        is_accepted = mirrored.standing - mirrored.expected <= at_most * max(1, mirrored.people)
-        is_asked = not (is_accepted or (can_tell and mirrored.is_explained))
+    for people in (traces.mirrored, traces.recoded):
+        if people is None or is_asked:
+            continue
+        is_accepted = people.standing - people.expected <= at_most * max(1, people.people)
+        is_asked = not (is_accepted or (can_tell and people.is_explained))
         if is_asked:
-            yield Unaccounted(
-                subject=f"{mirrored.way} columns",
-                reason=f"With {some_of([f'`{name}`' for name in mirrored.columns], 4)} "
-                f"{mirrored.way}, {mirrored.standing:,} of {mirrored.people:,} people who are "
-                f"unique in the data stand in the file; coincidence explains about "
-                f"{round(mirrored.expected):,}.",
-                declaration=declaration,
-            )
+            yield _of_mirrored(people, declaration)
     nearer = traces.nearer_mirrored
     if nearer is not None and not is_asked:
         is_accepted = nearer.excess <= at_most * nearer.people
         if not (is_accepted or (can_tell and nearer.is_explained)):
             yield _of_nearer(nearer, "mirrored rows that are nearly a person", can_tell=can_tell)
+
+
+def _of_mirrored(people: MirroredPeople, declaration: str) -> CountedQuestion:
+    """Return the question of people who stand in the file after it was changed in a way."""
+    names = some_of([f"`{name}`" for name in people.columns], 4)
+    question = Unaccounted(
+        subject=f"{people.way} columns",
+        reason=f"With {names} {people.way}, {people.standing:,} of {people.people:,} people who "
+        f"are unique in the data stand in the file; coincidence explains about "
+        f"{round(people.expected):,}.",
+        declaration=declaration,
+    )
+    does = f"stand in the file with columns {people.way}"
+    return _about_people(question, people, people.people, UNIQUE_ONES, does)
 
 
 def _of_nearer(
@@ -509,13 +573,37 @@ def _of_nearer(
     """Return the question of people to whom rows are far nearer than chance explains."""
     many = f"{nearer.standing:,} of {nearer.people:,} people"
     how = f"To {many} a row is far nearer than other people are"
+    does = "have a row that is far nearer to them than other people are"
     if nearer.limit is not None:
-        how = f"{many} have a row that is nearest to them and to which they are nearest"
-    return Unaccounted(
+        does = "have a row that is nearest to them and to which they are nearest"
+        how = f"{many} {does}"
+    question = Unaccounted(
         subject=f"the {subject}",
         reason=f"{how}; chance explains about {round(nearer.expected):,}.",
         declaration=ACCEPTED if can_tell else CONTROL,
     )
+    return _about_people(question, nearer, nearer.people, "people", does)
+
+
+class _PeopleOfQuestion(Protocol):
+    @property
+    def standing(self) -> int: ...
+
+    @property
+    def expected(self) -> float: ...
+
+
+def _about_people(
+    question: Unaccounted, people: _PeopleOfQuestion, of: int, who: str, does: str
+) -> CountedQuestion:
+    """Return a question with the people whom it is about."""
+    return CountedQuestion.taken(
+        question, who=who, does=does, standing=people.standing, expected=people.expected, of=of
+    )
+
+
+def _largest(left: Sequence[Trace]) -> Trace:
+    return max(left, key=lambda trace: trace.copies.standing)
 
 
 def in_both(copies: CopiesDetail) -> str:

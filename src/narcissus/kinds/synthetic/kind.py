@@ -293,10 +293,10 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             copies=copies,
             measures=measures or {},
             not_sought=() if whole is None else tuple(not_sought(whole, traces)),
-            units=() if study is None else tuple(_units_of(study)),
+            units=() if study is None else tuple(_units_of(study, whole)),
             declared=() if study is None else tuple(study.data.irrelevant),
             agreeing=() if whole is None else whole.agreeing,
-            numbering="" if whole is None else whole.numbering,
+            numbering="" if whole is None else whole.numbering or "",
         )
         criteria = _criteria(result, threshold)
         status = self.conclude(self.found(criteria, result)).status
@@ -471,15 +471,20 @@ def _how_right(secret: str, bins: Mapping[str, Mapping[str, Any]]) -> str:
     return f"right ({'; '.join(each)})" if each else "right"
 
 
-def _units_of(study: SyntheticStudy) -> list[str]:
-    """Return columns that look like the number of a household, where no unit is named."""
+def _units_of(study: SyntheticStudy, whole: WholeFiles | None) -> list[str]:
+    """Return columns that look like the number of a household, where no unit is named.
+
+    The file need not have it: its rows are nobody's.
+    """
     if study.data.unit is not None:
         return []
-    return [
+    numbering = None if whole is None else whole.numbering
+    units = [
         name
         for name, why in study.data.left_out.items()
         if why == BY_VALUES["group"] or "rows a person" in why
     ]
+    return units if numbering is None or numbering in units else [numbering, *units]
 
 
 def _source(name: str, folder: Path) -> Source:

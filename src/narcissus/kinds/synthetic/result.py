@@ -8,7 +8,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from narcissus.disclosure import FileMeasures
-from narcissus.kinds.synthetic.copies import CopiedPeople, CopiesDetail, FileCount
+from narcissus.kinds.synthetic.copies import CopiedPeople, CopiesDetail, CountedQuestion, FileCount
 from narcissus.kinds.synthetic.excess import ExcessShare
 from narcissus.rows import (
     Count,
@@ -209,7 +209,7 @@ class SyntheticResult(StudyResult):
     measures: Mapping[str, FileMeasures] = Field(
         description="Of the real and of the synthetic file."
     )
-    unaccounted: tuple[Unaccounted, ...] = Field(
+    unaccounted: tuple[CountedQuestion | Unaccounted, ...] = Field(
         default=(), description="Columns that could not be compared."
     )
     not_sought: tuple[str, ...] = Field(
@@ -260,6 +260,9 @@ class SyntheticResult(StudyResult):
         yield from self.copied.rows()
         for count in self.counts:
             yield count.row()
+        for question in self.unaccounted:
+            if isinstance(question, CountedQuestion):
+                yield question.row()
 
 
 def can_tell(unlike: UnlikeControl | None, copies: CopiesDetail) -> bool:

@@ -23,7 +23,7 @@ from narcissus.kinds.synthetic.copied import (
     unseen,
     usual_count,
 )
-from narcissus.kinds.synthetic.copies import FileCount, in_both, name_declared
+from narcissus.kinds.synthetic.copies import CountedQuestion, FileCount, in_both, name_declared
 from narcissus.kinds.synthetic.judged import copies_of, decided, guessed_by_file, is_copied
 from narcissus.kinds.synthetic.result import AssessedRisk, RiskOfPeople, SyntheticResult
 from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, seeks, surely_largest
@@ -33,6 +33,7 @@ from narcissus.rows import Quantity
 from narcissus.synthetic.assess import BY_VALUE
 from narcissus.synthetic.copies import COPIES
 from narcissus.synthetic.traces import BY_VALUES, NEARLY
+from narcissus.synthetic.whole import MOST_CODED
 
 NO_CONTROL = "there is no comparison group of people left out of the data"
 _DOES = {
@@ -47,8 +48,28 @@ def glance_of(case: StudyJudgement) -> Glance:
     """Word the risk, or the copies, that decided."""
     copied, row = copies_of(case), case.decided_by
     if copied is not None and (row is None or row.name == COPIES):
-        return _of_copied(case, copied)
-    return _of_risk(case, *decided(case))
+        glance = _of_copied(case, copied)
+    else:
+        glance = _of_risk(case, *decided(case))
+    questions = [each for each in case.unaccounted if isinstance(each, CountedQuestion)]
+    if case.status == "undeclared" and questions:
+        return _of_question(glance, questions[0])
+    return glance
+
+
+def _of_question(glance: Glance, question: CountedQuestion) -> Glance:
+    """Show the people whom the open question is about, in the place of what is not open."""
+    row = question.row()
+    expected = Quantity(value=question.baseline, grade="approximate")
+    beyond = Quantity(value=question.share - question.baseline, grade="approximate")
+    return replace(
+        glance,
+        unit=question.who,
+        without=Reach(f"By coincidence, {{}} {question.who} would {question.does}.", expected, row),
+        with_it=Reach.of(f"{{}} {question.who} {question.does}.", row),
+        added=beyond,
+        is_open=True,
+    )
 
 
 def _of_risk(case: StudyJudgement, risk: AssessedRisk, people: RiskOfPeople) -> Glance:
@@ -96,6 +117,7 @@ UNLIMITED = "Another attack might reach all 100: one file sets no limit."
 UNSEEN = "the method that made the file, other attacks, other files of the same people"
 DISGUISED = (
     "disguised copies, where each row is changed by a rule of its own or stands in other words; "
+    f"other codes for values of a column of more than {MOST_CODED}; "
     "copies in few columns, where these are different columns for each row"
 )
 
