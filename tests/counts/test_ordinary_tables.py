@@ -85,9 +85,10 @@ def test_no_other_part_is_proposed_where_a_printed_row_sums(tmp_path):
         "West,yes,9\nWest,no,12\nWest,Total,21\n",
     ],
 )
-def test_plain_areas_that_are_far_apart_are_not_asked_for(tmp_path, text):
+def test_of_plain_areas_that_are_far_apart_the_likelier_declaration_comes_first(tmp_path, text):
     rules = {"below": 5, "no_zeros": True} if ",x" in text else {}
-    assert not conclude(write(tmp_path, text), 1, **rules)[1].unaccounted
+    [question] = conclude(write(tmp_path, text), 1, **rules)[1].unaccounted
+    assert question.declaration.startswith("`--part South`")
 
 
 def test_a_total_of_two_and_two_others_is_asked_for(tmp_path):

@@ -701,11 +701,12 @@ def _count_cells(name: str, raw: Sequence[RawCell], rules: Rules) -> tuple[list[
     odd = {
         frozenset(labels)
         for *_, text, labels in raw
-        if rules.suppressed(text) is None
+        if rules.base > 1
+        and rules.suppressed(text) is None
         and (number := read_number(text, thousands_point=True)) is not None
         and number % rules.base
     }
-    is_exact = rules.base > 1 and rules.unit is None and bool(odd)
+    is_exact = rules.unit is None and bool(odd)
     is_exact = is_exact and finest in names and finest not in odd
     plain = replace(rules, base=1, random=False) if is_exact else rules
     cells = [

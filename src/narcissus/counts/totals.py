@@ -36,8 +36,6 @@ from narcissus.errors import InputError
 from narcissus.rows import Unaccounted
 
 ODDS = 1000.0
-NEAR_ODDS = 3.0
-"""The same for a total of three labels or more that holds a few people with none of them."""
 REFUTED_ODDS = 2.0
 """The same where the labels exceed the printed total, so that some are groups."""
 MOST_LABELS = 60
@@ -836,8 +834,6 @@ class _LabelSums:
             is_larger |= low > 0
             is_near |= low >= FEWEST_WHOLE and low - largest <= FEW_OTHERS and smallest > 0
             is_near |= self._is_few(low - largest, high - smallest)
-        need = NEAR_ODDS if len(others) > 1 else ODDS
-        is_near = is_near and self._weigh_near(label, others) >= log(need)
         return is_near or (is_larger and _WHOLE.fullmatch(label) is not None)
 
     def _weigh_near(self, label: str, others: Sequence[str]) -> float:
@@ -1054,11 +1050,7 @@ class _LabelSums:
         )
         way = next(possible, None) or self._example()
         ways += [] if way is None else [self._tree_option(*way)]
-        is_likely = label is not None and weights[label] >= log(10) + log(len(self.labels))
-        is_likely |= any(map(_WHOLE.fullmatch, self.labels))
-        flat = option_of("flat", self.name)
-        is_likely |= way is not None and len(self._coded(way[0])) > 1
-        ways = [*ways, flat] if is_likely else [flat, *ways]
+        ways.append(option_of("flat", self.name))
         return Unaccounted(
             subject=f"dimension `{visible(self.name)}` of {visible(self.file)}",
             reason=f"No total is printed, unless one label is the sum of others{example}.",
