@@ -87,6 +87,7 @@ from narcissus.synthetic.nearly import (
     nearer_people,
 )
 from narcissus.synthetic.partly import partly_copied
+from narcissus.synthetic.recoded import look_recoded
 from narcissus.synthetic.rows_in_order import ORDER_ERROR, look_at_order
 from narcissus.synthetic.sets import ERROR as SETS_ERROR
 from narcissus.synthetic.sets import look_at_sets
@@ -565,6 +566,18 @@ def held_alone(g: Draws, *, how: str = "beside", many: int = 0) -> bool:
         texts = others.astype(str).agg(" ".join, axis=1)
         return read_whole(real, made.assign(note=texts)).held is not None
     return read_whole(real, pd.concat([made, others.add_prefix("x_")], axis=1)).held is not None
+
+
+def recoded(g: Draws, *, how: str = "one table", many: int = 0) -> bool:
+    """Return whether people of the data are said to stand in the file under other codes."""
+    real, made = (answered(200, g) for _ in range(2))
+    made[:many] = real[:many]
+    for name in "abcdefg" if how == "a table for each" else ["abcdefg"]:
+        table = dict(zip(range(1, 6), g.permutation(5) + 1, strict=True))
+        made[list(name)] = made[list(name)].replace(table)
+    files = read_whole(real, made.iloc[g.permutation(200)].reset_index(drop=True))
+    sides = files.rows("real"), files.rows("control")
+    return look_recoded(files, sides, Copies(200, 0, 0, 200, 0), g) is not None
 
 
 def places_kept(g: Draws, *, made_by: str = "others", share: float = 0.0) -> bool:
@@ -2153,6 +2166,25 @@ NULLS = (
             lambda n, g: held_alone(g, many=int(n)),
         ),
         declared=6 * HELD_ERROR,
+        repeats=0.05,
+    ),
+    Null(
+        "synth: people under other codes wait for a control",
+        ("synthetic/recoded look_recoded",),
+        "Poisson tail, by code tables that are sought for shuffled columns",
+        "rows of the file are drawn without the people",
+        "columns of more than 50 values are not recoded",
+        "columns that hang together in the file more than shuffled ones do",
+        {
+            "one table": recoded,
+            "a table for each": partial(recoded, how="a table for each"),
+        },
+        Power(
+            "people of 200 in the file under other codes",
+            (20, 60, 200),
+            lambda n, g: recoded(g, many=int(n)),
+        ),
+        declared=MIRRORED_ERROR,
         repeats=0.05,
     ),
     Null(

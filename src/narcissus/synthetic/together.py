@@ -41,11 +41,13 @@ def numbering_column(raws: Mapping[str, Raw]) -> str | None:
 
 
 def _names_several(column: RawColumn) -> bool:
+    """Return whether most rows share a value, a whole number or a text: measures name nobody."""
     times = np.bincount(column.codes[~column.gaps].astype(np.int64))
     times = times[times > 0]
     many = len(column.codes)
     return (
-        len(times) >= FEWEST_PEOPLE
+        all(isinstance(number_in(value), int | None) for value in column.distinct)
+        and len(times) >= FEWEST_PEOPLE
         and int(times.max()) <= _MOST_ROWS_EACH
         and float(times[times > 1].sum()) >= _REPEATED * many
     )

@@ -92,7 +92,6 @@ MOST_CODED = 50
 MOST_LINES = 10
 """Most lines above and below a table that are taken for titles and notes."""
 _LINES = re.compile(r"Lines? (\d+)(?: to (\d+))? (?:above the header|below the last row) left out")
-_SIDES = ("real", "synthetic")
 _DATED = re.compile(r"\d{4}-\d\d-\d\d")
 
 
