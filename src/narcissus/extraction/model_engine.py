@@ -217,8 +217,8 @@ class LanguageEngine:
             version=str(self._torch.__version__),
         )
         self._random_tokens = generator(None)  # no folder can be made for what is tried
+        self._require_causal()
         if not is_own:
-            self._require_causal()
             self._require_cached()
             self._texts_alone = self._texts_alone or self._heeds_neighbours()
 
