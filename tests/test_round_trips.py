@@ -83,6 +83,7 @@ def parameters(one, module):
 
 # What is no function that somebody gives a path: the package makes it, or calls it.
 INSIDE = {
+    "counts.name_files": "called by a study",
     "channels.ProgramLeakage()": "what `program_leakage` finds",
     "extraction.LocalCheckpoint.models": "called by a study",
     "extraction.LocalDiffusion.models": "called by a study",

@@ -511,9 +511,9 @@ def test_all_problems_are_told_at_once(narcissus, tmp_path, monkeypatch):
     other.to_csv("synthetic.csv", index=False)
     code, out, err = narcissus("synth", "real.csv", "synthetic.csv", "--unknown", "age")
     assert (code, out) == (2, "")
-    assert "2 problems" in err
-    assert "column `job`" in err
-    assert "--drop sex" in err
+    assert "2 columns are text" in err
+    assert "`job`, `sex`" in err
+    assert "--drop job,sex" in err
     table = some(1).drop(columns="")
     table.to_csv("t.csv", index=False)
     (tmp_path / "t.toml").write_text(

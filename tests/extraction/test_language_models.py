@@ -473,6 +473,9 @@ class Counting:
     def __init__(self, folder):
         self.folder = folder
 
+    def require_texts(self, texts):
+        """Lose no text."""
+
     def negative_log_likelihood(self, texts):
         sizes = np.array([len(text) for text in texts], dtype=float)
         return sizes, np.full(len(texts), 2.0)

@@ -277,7 +277,8 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
                 entropy=int(child(work.entropy, 0).integers(2**63)),
                 observer=options.observer,
             )
-            made = keeping(made, store, options.observer)
+            texts = [passage.text for passage in passages]
+            made = keeping(made, store, options.observer, [texts])
             assert made.reference is not None  # as `prepare` has seen to
             options.observer.note("going on with passages")
             continuations, beside = (
