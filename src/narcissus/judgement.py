@@ -257,9 +257,9 @@ class JudgedCriterion(Case):
     @cached_property
     def seen(self) -> tuple[StudyRow, ...]:
         """Attacks, and measures of what attacks did, that are above what is accepted."""
-        most, of_attacks = self.criterion.at_most, self.criterion.of in self.findings.decided
+        limit, of_attacks = self.criterion.at_most, self.criterion.of in self.findings.decided
         rows = self.measures if of_attacks else self.attacks
-        return () if most is None else tuple(row for row in rows if _low(row) > most)
+        return () if limit is None else tuple(row for row in rows if _low(row) > limit)
 
     @property
     def status_alone(self) -> Status:
@@ -278,21 +278,25 @@ class JudgedCriterion(Case):
             else self._by_attacks(upper_limit)
         )
 
-    def _by_attacks(self, most: float | None) -> Status:
-        if most is not None and self.bounds and min(map(_high, self.bounds)) <= most + SLACK:
+    def _by_attacks(self, limit: float | None) -> Status:
+        if limit is not None and self.bounds and min(map(_high, self.bounds)) <= limit + SLACK:
             return "met"
         if not self.attacks:
             return "not assessed"
-        if self.fails == "inconclusive" and most is not None and self.best.value > most:
+        if self.fails == "inconclusive" and limit is not None and self.best.value > limit:
             return "too few trials"
         return self.fails
 
-    def _by_measures(self, most: float | None, least: float | None) -> Status:
+    def _by_measures(self, upper_limit: float | None, lower_limit: float | None) -> Status:
         high = max(map(_high, self.measures))
         low = min(map(_low, self.measures))
-        if (least is not None and high < least) or (most is not None and low > most):
+        if (lower_limit is not None and high < lower_limit) or (
+            upper_limit is not None and low > upper_limit
+        ):
             return "exceeded"
-        is_kept = (least is None or low >= least) and (most is None or high <= most)
+        is_kept = (lower_limit is None or low >= lower_limit) and (
+            upper_limit is None or high <= upper_limit
+        )
         return "met" if is_kept else "inconclusive"
 
     @property

@@ -446,11 +446,20 @@ def test_a_small_control_hides_no_copies(tmp_path):
 
 
 def test_what_is_not_sought_in_large_files_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr("narcissus.kinds.synthetic.copies.LARGE", 1_000)
+    monkeypatch.setattr("narcissus.synthetic.whole.LARGE", 1_000)
     monkeypatch.setattr("narcissus.kinds.synthetic.copies.MOST_SOUGHT", 500)
     _, screen = audited(people(), people(seed=2), tmp_path)
     assert "copies by two columns" in screen.not_looked_at
+    assert "under other codes, in files of so many rows" in screen.not_looked_at
+    assert "recoded" not in screen.answer
     assert "nearest records" in screen.not_looked_at
+
+
+def test_where_code_tables_are_not_sought_nobody_is_said_to_be_seen_by_them(tmp_path, monkeypatch):
+    monkeypatch.setattr("narcissus.kinds.synthetic.copies.MOST_RECODED", 2)
+    _, screen = audited(people(200), people(200, seed=2), tmp_path)
+    assert "copies under other codes, in files of so many columns" in screen.not_looked_at
+    assert "unseen whole, or rounded where all rows are" in screen.answer
 
 
 def test_columns_that_are_looked_at_for_copies_are_not_said_to_be_left(tmp_path):
@@ -613,6 +622,7 @@ def words(unique, *, control=0, shown=False):
         unlike=SimpleNamespace(is_shown=shown),
         units=(),
         numbering="",
+        not_sought=(),
         agreeing=(),
     )
     return no_more(detail)
@@ -660,7 +670,7 @@ def test_with_a_control_the_screen_says_how_many_could_be_copied_unseen(tmp_path
 def test_few_columns_are_said_to_be_two_or_three(tmp_path):
     _, screen = audited(people(), people(seed=2), tmp_path)
     assert "people who are unique in the data could be copied unseen whole, or" in screen.answer
-    assert "or rounded where the whole file is, and fewer than" in screen.answer
+    assert "or rounded or recoded where all rows are, and fewer than" in screen.answer
     assert screen.answer.endswith("in the same two or three columns.")
     assert "disguised copies" in screen.not_looked_at
     assert "different columns for each row" in screen.not_looked_at

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import narcissus
-from narcissus.report import page_of
+from narcissus.report import page_of, render_html
 from narcissus.report.format import percent
 from narcissus.report.page import Facts, Figure, Grid, Items, Pictures, Text
 from narcissus.report.text import page_text
@@ -156,3 +156,17 @@ def test_the_first_screen_says_the_number_that_decided_once(path):
     texts = [first.answer, *(text for text, _ in first.sentences), first.hardest]
     says = [text for text in texts if first.decided_by.shown in text]
     assert len(says) <= 1, says
+
+
+def test_no_part_of_a_page_is_empty(every_record):
+    """Of a table that is met, what the verdict rests on opened to nothing."""
+    shown = 0
+    for name, record in every_record.items():
+        text = render_html(record)
+        part = text.partition("<summary>What the verdict rests on</summary>")[2]
+        part = part.partition("</details>")[0].partition("</h2>")[2]
+        if part:
+            shown += 1
+            assert re.sub(r"<[^>]*>", "", part).strip(), name
+        assert all(section.blocks for section in page_of(record).sections), name
+    assert 0 < shown < len(every_record)

@@ -279,8 +279,8 @@ def _warnings_worded() -> Generator[None]:
         if text not in seen:
             seen.add(text)
             is_ours = isinstance(message, LeftFolderWarning)
-            told = "warning" if is_ours else "note: a library warned while it computed"
-            click.echo(f"{told}: {text}", err=True)
+            label = "warning" if is_ours else "note: a library warned while it computed"
+            click.echo(f"{label}: {text}", err=True)
 
     with warnings.catch_warnings():
         warnings.showwarning = show

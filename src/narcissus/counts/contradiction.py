@@ -138,7 +138,7 @@ def _search(
     part: Polytope,
     cells: Sequence[Cell],
     dimensions: Mapping[str, Dimension],
-    given: Structure,
+    structure: Structure,
     deadline: float,
 ) -> Callable[[list[int]], bool]:
     """Return what tells whether some cells contradict each other, as far as time lets it."""
@@ -151,7 +151,7 @@ def _search(
             solver.best(0 * part.least)
             if any(cells[at].statistics for at in chosen):
                 search_people(
-                    [cells[at] for at in chosen], dimensions, given, limit=1, deadline=deadline
+                    [cells[at] for at in chosen], dimensions, structure, limit=1, deadline=deadline
                 )
         except InfeasibleError:
             return True

@@ -57,8 +57,8 @@ def ask_for_marks(cells: Sequence[Cell], rules: Rules, *, is_noted: bool) -> Una
     """
     marked = next((cell for cell in cells if rules.suppressed(cell.printed) is not None), None)
     if rules.no_marks and (marked is not None or rules.marks):
-        what = "--mark" if marked is None else marked.place
-        raise InputError(f"`--no-marks`: a count has a mark ({visible(what)}); leave one out")
+        mention = "--mark" if marked is None else marked.place
+        raise InputError(f"`--no-marks`: a count has a mark ({visible(mention)}); leave one out")
     if marked is not None or rules.marks or rules.below is None or is_noted:
         return None
     is_open = any(

@@ -50,10 +50,10 @@ def require_all_used(
             "save the model again, with `save_pretrained`"
         )
     _require_one_each(places, path)
-    kept = sum(size for name, size in sizes.items() if name not in harmless)
-    if kept > (used := _used(state, places)):
+    total = sum(size for name, size in sizes.items() if name not in harmless)
+    if total > (used := _used(state, places)):
         raise InputError(
-            f"the weights in {path} hold {kept:,} values, and the model of the configuration uses "
+            f"the weights in {path} hold {total:,} values, and the model of the configuration uses "
             f"{used:,}: save the model again, with `save_pretrained`"
         )
 

@@ -317,15 +317,15 @@ def _require_language_model(path: Path, settings: Mapping[str, Any]) -> None:
     if isinstance(texts, dict):
         _require_language_model(path, cast("dict[str, Any]", texts))
     for key, value in settings.items():
-        layers, least = bool(_LAYERS.fullmatch(key)), int(key in _COUNTS)
+        layers, smallest = bool(_LAYERS.fullmatch(key)), int(key in _COUNTS)
         if not layers and key not in _COUNTS:
             continue
         if value is None or (isinstance(value, list) and not layers and key not in _EMBEDDED):
             continue
-        if type(value) is not int or value < least:
+        if type(value) is not int or value < smallest:
             raise InputError(
                 f"{path}: `{key}` is {str(value)[:80]!r}, and must be a whole number, "
-                f"{least} or more"
+                f"{smallest} or more"
             )
 
 

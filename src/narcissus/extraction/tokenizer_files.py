@@ -109,10 +109,10 @@ def require_table_sizes(path: Path) -> None:
                 _require_ids(path, cast("dict[str, Any]", part).values())
 
 
-def _require_few(path: Path, size: int, largest: int, what: str = "tokens") -> None:
+def _require_few(path: Path, size: int, largest: int, noun: str = "tokens") -> None:
     if size > largest:
         raise InputError(
-            f"{path} has {size:,} {what}, and at most {largest:,} are read: a library would take "
+            f"{path} has {size:,} {noun}, and at most {largest:,} are read: a library would take "
             "many minutes"
         )
 

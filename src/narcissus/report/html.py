@@ -126,6 +126,7 @@ def page_html(page: Page, *, digest: str = "", template: str = "page.html") -> s
     text = drawing.render(
         page=page,
         verdict=verdict,
+        is_silent=verdict.is_silent,
         sign=sign,
         status=words,
         tone=tone,

@@ -169,6 +169,12 @@ class Verdict:
     contradictions: Sequence[str] = ()  # They come first of all
     cautions: Sequence[str] = ()  # Why little is shown, and what was left out
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether it says no more than its status and grade, which a first screen has."""
+        texts = (self.headline, self.numbers, self.assumptions, self.contradictions, self.cautions)
+        return not any(texts)
+
 
 @dataclass(frozen=True)
 class Page:

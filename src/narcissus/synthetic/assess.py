@@ -296,10 +296,10 @@ def _add_columns(
     some, rows = sides
     each = [(j, _numbers(table, j, some), _numbers(table, j, rows)) for j in columns]
     step = max(1, _CACHED // len(some))
-    held = np.empty((len(some), step), np.float32)
+    buffer = np.empty((len(some), step), np.float32)
     for first in range(0, len(rows), step):
         part = matrix[:, first : first + step]
-        apart = held[:, : part.shape[1]]
+        apart = buffer[:, : part.shape[1]]
         for j, here, numbers in each:
             there = numbers[first : first + step]
             if j in coarse:

@@ -31,7 +31,6 @@ _MOST_TOGETHER = 20  # columns of which all sets are counted
 _FEW_VALUES = 12  # of a scale of answers
 _DIGITS = 9  # that numbers are compared by
 _LEAST = 4
-_LARGE = 200_000  # rows of all files
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ def look_mirrored(
 ) -> MirroredPeople | None:
     """Return the people who stand in the file mirrored or exchanged, where these are too many."""
     ours, others = sides
-    if not len(ours) or files.real + files.synthetic + files.control > _LARGE:
+    if not len(ours) or files.is_large:
         return None
     ways = list(_ways(files, ours))
     largest: MirroredPeople | None = None
@@ -97,7 +96,7 @@ def nearer_mirrored(
 ) -> NearerPeople | None:
     """Return the people to whom a row is far nearer after all numbers were mirrored together."""
     some = _numeric(files, sides[0])
-    if not some or files.real + files.synthetic + files.control > _LARGE:
+    if not some or files.is_large:
         return None
     changed = _changed(files, {j: mirrored(files, j) for j in some})
     return nearer_people(changed, Views(changed, rng), sides)

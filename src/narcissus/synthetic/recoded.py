@@ -28,7 +28,6 @@ RECODED = "recoded"
 MOST_RECODED = 200
 """Most columns whose code tables are sought."""
 _ANCHORS = 12  # columns beside whose values those of another are compared
-_LARGE = 200_000  # rows of all files
 _FEWEST = 20  # people and rows
 _LEAST = 4  # copies
 _ROUNDS = 5  # in which tables are fitted to each other
@@ -66,8 +65,7 @@ def look_recoded(
     """Return the people who stand in the file under other codes, where these are too many."""
     ours, others = sides
     rows = files.rows("synthetic")
-    is_large = files.real + files.synthetic + files.control > _LARGE
-    if is_large or min(len(ours), len(rows)) < _FEWEST:
+    if files.is_large or min(len(ours), len(rows)) < _FEWEST:
         return None
     files = replace(files, columns=(*files.columns, *files.otherwise))
     columns = _few(files, ours, rows)
@@ -146,8 +144,8 @@ def _ways(
                     for c, is_in in zip(columns, some, strict=True)
                     if not is_in
                 }
-                kept = [name for name in files.names if name not in left]
-                yield names, _recoded(files, columns, fitted.tables).select(kept)
+                names_left = [name for name in files.names if name not in left]
+                yield names, _recoded(files, columns, fitted.tables).select(names_left)
 
 
 def _groups(columns: Sequence[_Codes]) -> list[list[_Codes]]:
@@ -228,8 +226,8 @@ def _assigned(apart: Numbers) -> tuple[Table, float]:
     table = np.full(apart.shape[0], apart.shape[1], np.int64)
     table[rows] = values
     fits = apart[rows][:, values]
-    own = np.diag(fits)
-    worse = fits + fits.T - own - own[:, None]
+    diagonal = np.diag(fits)
+    worse = fits + fits.T - diagonal - diagonal[:, None]
     return table, float(worse[~np.eye(len(rows), dtype=np.bool_)].min(initial=np.inf))
 
 

@@ -93,13 +93,13 @@ def _wide(raw: Raw, unit: RawColumn, names: list[str], order: str | None, rows_e
     rows = np.lexsort([place, who])
     starts = np.searchsorted(who[rows], np.arange(int(who.max()) + 1))
     number = np.arange(len(rows)) - starts[who[rows]]
-    kept = number < rows_each
+    is_in = number < rows_each
     wide: Raw = {}
     for name in names:
         column = raw[name]
         distinct = column.distinct if None in column.distinct else [*column.distinct, None]
         cells = np.full((len(starts), rows_each), distinct.index(None), np.int64)
-        cells[who[rows[kept]], number[kept]] = column.codes[rows[kept]]
+        cells[who[rows[is_in]], number[is_in]] = column.codes[rows[is_in]]
         for at in range(rows_each):
             label = f"{name} ({at + 1})"
             wide[label] = replace(column, name=label, distinct=distinct, codes=cells[:, at])

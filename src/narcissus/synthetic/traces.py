@@ -85,8 +85,6 @@ MOST_PAIRED = 12
 """Most columns of which any two are looked at together."""
 MOST_BUT_ONE = 40
 """Most columns of which each is left out by itself."""
-LARGE = 200_000
-"""Rows of all files beyond which only all columns, those left out and each of these are tried."""
 _SPREAD = 20  # fewest of these
 FINE = 0.25
 """Different numbers for each person from which on a column has distances."""
@@ -473,7 +471,7 @@ def _sets(files: WholeFiles, used: Sequence[str]) -> Iterator[tuple[How, tuple[s
     for column in plain:
         if (column.name in left or column.names_people) and not column.is_dense:
             yield "one column", (column.name,)
-    if files.real + files.synthetic + files.control > LARGE:
+    if files.is_large:
         return
     if len(primary) > 2:
         for name in primary[:MOST_BUT_ONE]:

@@ -89,6 +89,8 @@ _CALLED = {"real": "data", "synthetic": "file"}
 _LONG_NAME = 40  # letters of a name that the data have as well
 MOST_CODED = 50
 """Most values of a column whose codes may be those of a table."""
+LARGE = 200_000
+"""Rows of all files beyond which only all columns, those left out and each of these are tried."""
 MOST_LINES = 10
 """Most lines above and below a table that are taken for titles and notes."""
 _LINES = re.compile(r"Lines? (\d+)(?: to (\d+))? (?:above the header|below the last row) left out")
@@ -170,6 +172,11 @@ class WholeFiles(Sides):
     # column of the data, and the control, that numbers people of several rows; None where one is
     # named, or none is there
     numbering: str | None = None
+
+    @property
+    def is_large(self) -> bool:
+        """Check whether files have so many rows that some copies are not sought."""
+        return self.real + self.synthetic + self.control > LARGE
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -944,10 +951,10 @@ def _levels(
     maps: list[Codes] = []
     otherwise: list[Codes | None] = []
 
-    def mapped(own: Sequence[Any], known: Sequence[Any]) -> Codes:
+    def mapped(theirs_read: Sequence[Any], known: Sequence[Any]) -> Codes:
         same: dict[Any, int] = {}
         codes = np.arange(len(values))
-        for value, key in zip((*theirs, *ours), (*own, *known), strict=True):
+        for value, key in zip((*theirs, *ours), (*theirs_read, *known), strict=True):
             codes[at[value]] = same.setdefault(key, at[value])
         return codes
 

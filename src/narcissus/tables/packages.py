@@ -140,11 +140,11 @@ def _strange_in(name: str, text: str) -> Iterator[str]:
 
 
 def _without_cells(text: str) -> str:
-    kept, last = list[str](), 0
+    pieces, last = list[str](), 0
     for begin, end in _spans(text, r"<sheetData\b", "</sheetData>"):
-        kept.append(text[last:begin])
+        pieces.append(text[last:begin])
         last = end
-    return "".join([*kept, text[last:]])
+    return "".join([*pieces, text[last:]])
 
 
 def _spans(text: str, begins: str, ends: str) -> Iterator[tuple[int, int]]:

@@ -116,8 +116,8 @@ def under_nulls_of_frame(frame: pd.DataFrame) -> dict[str, list[str]]:
     parts += [(str(name), part.array) for name, part in zip(names, levels, strict=True)]
     for name, array in parts:
         if hasattr(array, "_mask") and hasattr(array, "_data"):
-            held = dict.fromkeys(np.asarray(array._data)[np.asarray(array._mask)].tolist())
-            if len(some := _of_people(held)) > 1:
+            masked = dict.fromkeys(np.asarray(array._data)[np.asarray(array._mask)].tolist())
+            if len(some := _of_people(masked)) > 1:
                 values[name] = some
         elif hasattr(array, "_pa_array"):
             arrow: Any = optional("pyarrow", extra="formats", purpose="A data frame of Arrow")
@@ -135,8 +135,8 @@ def under_masks(columns: Mapping[Any, Any]) -> dict[str, list[str]]:
     values: dict[str, list[str]] = {}
     for name, column in columns.items():
         if isinstance(column, np.ma.MaskedArray):
-            held = column.data[np.ma.getmaskarray(column)].tolist()
-            if len(some := _of_people(dict.fromkeys(held))) > 1:
+            masked = column.data[np.ma.getmaskarray(column)].tolist()
+            if len(some := _of_people(dict.fromkeys(masked))) > 1:
                 values[str(name)] = some
     return values
 

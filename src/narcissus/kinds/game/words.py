@@ -81,8 +81,8 @@ def _verdict(case: JudgedGame) -> str:
 
 def _broken(case: JudgedGame) -> str:
     """Word that attackers broke the statement, which of them, and when it was certain."""
-    told = case.detail.told
-    where = f", for an attacker who is told {told}" if told else ""
+    information = case.detail.told
+    where = f", for an attacker who is told {information}" if information else ""
     where += f", for {case.member}" if case.member else ""
     return f"{'' if case.play is None else case.play.breaks}. {_certain(case, where)}"
 

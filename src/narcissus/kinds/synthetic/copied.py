@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from narcissus._validation import some_of
 from narcissus.judgement import JudgedCriterion, StudyJudgement
-from narcissus.kinds.synthetic.copies import LAW, VALUES, CopiedPeople
+from narcissus.kinds.synthetic.copies import LAW, LEFT_IN_LARGE, LEFT_IN_WIDE, VALUES, CopiedPeople
 from narcissus.kinds.synthetic.judged import guessed_by_file
 from narcissus.kinds.synthetic.kind import NAME_PEOPLE, names_of
 from narcissus.kinds.synthetic.result import SyntheticResult
@@ -170,7 +170,10 @@ def unseen(detail: SyntheticResult, least: float | None = None) -> str:
         return "; with so few people no number of copies would have been"
     some = f"fewer than {number(least)}" if least > 1 else "none"
     people = f"{some} of {_unique_people(detail)}"
-    text = f"; {people} could be copied unseen whole, or rounded or recoded where all rows are"
+    disguise = "rounded or recoded"
+    if {LEFT_IN_LARGE, LEFT_IN_WIDE} & {*detail.not_sought}:
+        disguise = "rounded"
+    text = f"; {people} could be copied unseen whole, or {disguise} where all rows are"
     if few := detail.copies.least:
         text = f"{text}, and fewer than {number(few)} in the same two or three columns"
     return text

@@ -21,11 +21,11 @@ from narcissus.synthetic.copies import COPIES, Copies, FileFacts
 from narcissus.synthetic.mirrored import MirroredPeople
 from narcissus.synthetic.nearly import MOST_NEARER, NearerPeople
 from narcissus.synthetic.partly import PartlyCopied
+from narcissus.synthetic.recoded import MOST_RECODED
 from narcissus.synthetic.traces import (
     BUT_ANY,
     BY_VALUES,
     DIGITS,
-    LARGE,
     MOST_SOUGHT,
     NEAREST,
     NEARLY,
@@ -621,8 +621,10 @@ def not_sought(whole: WholeFiles, traces: Traces) -> Iterator[str]:
     if left := traces.sets.left:
         yield f"copies by {left:,} of all sets of two and three columns"
     unread = traces.facts.unread
-    if whole.real + whole.synthetic + whole.control > LARGE:
-        yield "copies by two columns, and by all but a given one, in files of so many rows"
+    if whole.is_large:
+        yield LEFT_IN_LARGE
+    elif len(whole.columns) + len(whole.otherwise) > MOST_RECODED:
+        yield LEFT_IN_WIDE
     if max(whole.real, whole.synthetic, whole.control) > MOST_SOUGHT:
         yield "nearest records, and copies of some columns of people, in files of so many rows"
     if max(whole.real, whole.synthetic) > MOST_NEARER:
@@ -634,6 +636,11 @@ def not_sought(whole: WholeFiles, traces: Traces) -> Iterator[str]:
         yield f"{unread:,} rows of the file that are coarse in rare ways"
 
 
+LEFT_IN_LARGE = (
+    "copies by two columns, by all but a given one, mirrored, and under other codes, in files of "
+    "so many rows"
+)
+LEFT_IN_WIDE = "copies under other codes, in files of so many columns"
 WRITTEN = "what a file that is written of the data frame holds besides its cells, levels and notes"
 """What nobody looked at where the published file is a data frame in memory."""
 CONTROL = '`control = "FILE"` in `[data]`, or `--control FILE`, a file of other people'

@@ -50,8 +50,8 @@ from narcissus.synthetic import Assessment, FileThreat, GivenFiles, Risk, assess
 from narcissus.synthetic.assess import compared_cells
 from narcissus.synthetic.copies import COPIES
 from narcissus.synthetic.files import Source
-from narcissus.synthetic.traces import LARGE, MOST_PAIRED, Traces, trace_of_all
-from narcissus.synthetic.whole import WholeFiles, plain_words, read_whole
+from narcissus.synthetic.traces import MOST_PAIRED, Traces, trace_of_all
+from narcissus.synthetic.whole import LARGE, WholeFiles, plain_words, read_whole
 from narcissus.tables import Bins, Table
 from narcissus.tables.formats import is_part_beside
 

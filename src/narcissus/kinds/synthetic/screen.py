@@ -107,8 +107,11 @@ def _about(detail: SyntheticResult) -> str:
     if len(secrets) > 1:  # the last is all of them
         few = ", ".join(secrets[:-1][:3])
         named = f"{few}{' and others' * (len(secrets) > 4)}, each alone and all together"
-    rows = number(detail.files.synthetic)
-    return seeks("a person's other columns", named, f"one synthetic file of {rows} rows")
+    return seeks("a person's other columns", named, _released(detail))
+
+
+def _released(detail: SyntheticResult) -> str:
+    return f"one synthetic file of {number(detail.files.synthetic)} rows"
 
 
 NOTHING = Quantity(value=None, grade="not assessed")
@@ -117,7 +120,7 @@ UNLIMITED = "Another attack might reach all 100: one file sets no limit."
 UNSEEN = "the method that made the file, other attacks, other files of the same people"
 DISGUISED = (
     "disguised copies, where each row is changed by a rule of its own or stands in other words; "
-    f"other codes for values of a column of more than {MOST_CODED}; "
+    f"other codes in columns of more than {MOST_CODED} values; "
     "copies in few columns, where these are different columns for each row"
 )
 
@@ -178,7 +181,7 @@ def _of_copied(case: StudyJudgement, judged: JudgedCriterion) -> Glance:
         broken=broken,
         why=why,
         contradicted=_no_control(detail),
-        about=_about(detail),
+        about=seeks("a person's values", "that person", _released(detail)),
         undecided=f"{open_text}, but {why}." if why else f"{open_text}.",
         notes=(*compared(detail), *rows_not_people(detail)),
         declared=declared(detail),
@@ -190,6 +193,7 @@ def _of_copied(case: StudyJudgement, judged: JudgedCriterion) -> Glance:
     attacking = f"From the file, {risk.secret} is guessed {risk.how} for {{}} people."
     return replace(
         glance,
+        about=_about(detail),
         unit="people in the data",
         without=Reach(guessing, risk.guess.real),
         with_it=Reach(attacking, risk.everybody.real),

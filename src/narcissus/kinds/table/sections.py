@@ -201,21 +201,21 @@ def describe_groups(setting: JudgedSetting, *, is_sweep: bool) -> Section | None
     )
 
 
-def describe_own(own: OwnRelease | None, *, in_part: bool) -> Section | None:
+def describe_own(file: OwnRelease | None, *, in_part: bool) -> Section | None:
     """Return the section about the release itself, if the study names one."""
-    if own is None:
+    if file is None:
         return None
-    return Section("The release itself", [Text(_words(own, in_part=in_part)), _own_table(own)])
+    return Section("The release itself", [Text(_words(file, in_part=in_part)), _own_table(file)])
 
 
-def _words(own: OwnRelease, *, in_part: bool) -> list[str]:
-    people = number(own.people)
+def _words(file: OwnRelease, *, in_part: bool) -> list[str]:
+    people = number(file.people)
     text = [
-        f"The file {own.path} was attacked as it stands, about the {people} people of the table. "
+        f"The file {file.path} was attacked as it stands, about the {people} people of the table. "
         "These are counts of what is right about them: they are exact, and leave other people and "
         "other attacks open.",
-        f"Without the release the best guess is right about {number(own.guessed)} of {people}; if "
-        f"the prior were right about them it would be about {number(round(own.by_the_prior, 1))}. "
+        f"Without the release the best guess is right about {number(file.guessed)} of {people}; if "
+        f"the prior were right about them it would be about {number(round(file.by_the_prior, 1))}. "
         "A decoy is a release of other secrets by the same mechanism: what an attack gets right "
         "from it, it does not owe to the release.",
     ]
@@ -224,8 +224,8 @@ def _words(own: OwnRelease, *, in_part: bool) -> list[str]:
             "A person counts by the part of the unknown columns that is right: these are sums of "
             "such parts."
         )
-    if own.attacks:
-        best = max(own.attacks, key=lambda attack: attack.recovered)
+    if file.attacks:
+        best = max(file.attacks, key=lambda attack: attack.recovered)
         text.append(
             f"The attack `{best.name}` recovers most. It was chosen after the fact, so it looks a "
             "little better than it is."
@@ -233,20 +233,20 @@ def _words(own: OwnRelease, *, in_part: bool) -> list[str]:
     return text
 
 
-def _own_table(own: OwnRelease) -> Grid:
-    more = "More than from a decoy"
+def _own_table(file: OwnRelease) -> Grid:
+    gain = "More than from a decoy"
     return table(
         "Recovered from the release",
-        own.attacks,
+        file.attacks,
         {
             "Attack": lambda attack: attack_name(attack.name),
             "Right": "recovered",
-            "Of the people": lambda attack: attack.recovered / own.people,
+            "Of the people": lambda attack: attack.recovered / file.people,
             "Right from a decoy": "from_decoy",
-            more: lambda attack: (attack.recovered - attack.from_decoy) / own.people,
+            gain: lambda attack: (attack.recovered - attack.from_decoy) / file.people,
         },
         graded=False,
-        percent=("Of the people", more),
+        percent=("Of the people", gain),
     )
 
 
