@@ -212,7 +212,8 @@ def test_a_column_that_nobody_knows_of_asks_for_a_declaration(tmp_path):
     assert len(audit.record.detail.unaccounted) == 1
     audit, first = audited(real, made, tmp_path, irrelevant=["score", "level"])
     assert audit.status == "not shown"
-    assert first.answer.startswith("No copied people are shown; fewer than ")
+    assert first.answer.startswith("No copied people are shown; ")
+    assert "as you declare, nothing about a person follows from `score`, `level`" in first.answer
 
 
 def test_a_line_number_is_shown_to_be_harmless_or_asked_about(tmp_path):
@@ -225,13 +226,13 @@ def test_a_line_number_is_shown_to_be_harmless_or_asked_about(tmp_path):
     noise = np.random.default_rng(1).normal(0, 20, 400)
     audit, first = audited(real, fresh.assign(age=(real["age"] + noise).round()), tmp_path)
     assert audit.status == "undeclared"
-    assert "Column `row` is not accounted for" in first.answer
+    assert "Column `row` and the order of the rows are not accounted for" in first.answer
 
 
 def test_a_declaration_takes_the_column_out_of_everything(tmp_path):
     real = hospital()
     made = hospital(seed=2).assign(bill=real["bill"])
-    assert audited(real, made, tmp_path)[0].status == "exceeded"
+    assert audited(real, made, tmp_path)[0].status == "undeclared"
     audit, _first = audited(real, made, tmp_path, irrelevant=["bill"])
     assert audit.status == "not shown"
     assert all("bill" not in count.columns for count in audit.record.detail.counts)
