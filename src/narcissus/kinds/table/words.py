@@ -392,7 +392,7 @@ def glance(case: TableJudgement) -> Glance:
         added=_added(None if called is None else attacks[called], excess, group),
         where=_where(case),
         undecided=_undecided(setting),
-        **({"contradicted": refuted} if refuted else {}),
+        contradicted=refuted or Glance.contradicted,
         notes=[better] if better else [],
         given=() if bound is None else bound.takes_as_given,
         about=_about(setting),
