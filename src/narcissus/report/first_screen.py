@@ -201,12 +201,21 @@ class FirstScreen:
 
     @property
     def key(self) -> str:
-        """Describe the picture in a line."""
-        limit = "" if self.most is None else f", {LIMIT} nobody gets further"
-        added = f", {MORE} added by it" if self.is_shown else "; nothing is shown to be added"
-        if self.is_open and self.is_shown:
-            added = f", {MORE} beyond it; what explains these is open"
-        return f"{self.total} {self.unit}: {GUESSED} without the release{added}{limit}"
+        """Describe the picture in a line: each sign that is drawn, and that nothing was added."""
+        signs = [f"{GUESSED} without the release"] if GUESSED in self.squares else []
+        if MORE in self.squares:
+            beyond = "beyond it; what explains these is open" if self.is_open else "added by it"
+            signs.append(f"{MORE} {beyond}")
+        else:
+            signs.append("none added by it" if self.is_shown else "nothing is shown to be added")
+        if self.most is not None:
+            signs.append(f"{LIMIT} nobody gets further")
+        return f"{self.total} {self.unit}: {', '.join(signs)}"
+
+    @property
+    def rows(self) -> int:
+        """Return how many rows of twenty squares the picture has."""
+        return -(-self.total // 20)
 
     @property
     def squares(self) -> str:
