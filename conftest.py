@@ -139,8 +139,8 @@ def rows_of():
     from narcissus.study.kinds import study_kind
 
     def rows(record, of=None):
-        model = study_kind(record["kind"]).detail
-        result = model.model_validate_json(json.dumps(record["detail"]), strict=True)
+        model = study_kind(record["kind"]).result
+        result = model.model_validate_json(json.dumps(record["result"]), strict=True)
         plain = [row.model_dump(mode="json") for row in result.rows()]
         return [row for row in plain if of in (None, row["of"])]
 

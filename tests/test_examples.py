@@ -100,46 +100,46 @@ def rounded():
 @pytest.mark.one_in(2)
 def test_rounding_gives_far_more_than_the_guess_and_than_fresh_people_or_a_decoy(rounded, people):
     five, ten = rounded if people == "prior" else played("rounded", people=people)
-    found = five.detail.attacks["posterior"]
+    found = five.result.attacks["posterior"]
     assert found.baseline_exact == (people == "prior")
-    assert found.share > five.detail.guess.share + 0.15
+    assert found.share > five.result.guess.share + 0.15
     assert found.baseline < found.share - 0.15
-    assert ten.detail.attacks["posterior"].share < found.share
-    assert five.detail.ceiling.share >= found.share - 1e-12
-    assert five.detail.share_bound is None
+    assert ten.result.attacks["posterior"].share < found.share
+    assert five.result.ceiling.share >= found.share - 1e-12
+    assert five.result.share_bound is None
 
 
 @pytest.mark.nightly
 def test_suppression_gives_less_than_rounding(rounded):
     for found in played("suppressed"):
-        assert found.detail.best_attack.share < rounded[0].detail.best_attack.share - 0.1
-        assert found.detail.ceiling is None
-        assert found.detail.share_bound is None
+        assert found.result.best_attack.share < rounded[0].result.best_attack.share - 0.1
+        assert found.result.ceiling is None
+        assert found.result.share_bound is None
 
 
 @pytest.mark.nightly
 def test_few_swaps_hide_little():
     few, many = played("swapped")
     for attack in ("posterior", "nearest"):
-        assert few.detail.attacks[attack].share > few.detail.guess.share + 0.15
-        assert few.detail.attacks[attack].baseline < few.detail.attacks[attack].share - 0.15
-        assert many.detail.attacks[attack].share < few.detail.attacks[attack].share
+        assert few.result.attacks[attack].share > few.result.guess.share + 0.15
+        assert few.result.attacks[attack].baseline < few.result.attacks[attack].share - 0.15
+        assert many.result.attacks[attack].share < few.result.attacks[attack].share
 
 
 def test_a_copula_gives_little_away(rounded):
     [found] = played("copula")
-    assert found.detail.best_attack.share < rounded[0].detail.best_attack.share - 0.1
-    assert found.detail.share_bound is None
+    assert found.result.best_attack.share < rounded[0].result.best_attack.share - 0.1
+    assert found.result.share_bound is None
 
 
 @pytest.mark.nightly
 def test_attacks_on_private_synthetic_rows_stay_below_what_is_proved():
     one, ten = played("private_synthetic")
-    assert one.detail.share_bound.at_most < ten.detail.share_bound.at_most < 1
+    assert one.result.share_bound.at_most < ten.result.share_bound.at_most < 1
     for found in (one, ten):
-        assert found.detail.share_bound.grade == "proved"
+        assert found.result.share_bound.grade == "proved"
         assert all(
-            a.share <= found.detail.share_bound.at_most for a in found.detail.attacks.values()
+            a.share <= found.result.share_bound.at_most for a in found.result.attacks.values()
         )
 
 
@@ -167,30 +167,30 @@ def many_columns():
 @pytest.mark.nightly
 def test_eight_unknown_columns_are_played_without_their_joint_values(many_columns):
     low, high = KIND.judged(many_columns).each
-    assert len(high.detail.attacks["posterior"].columns) == 8
+    assert len(high.result.attacks["posterior"].columns) == 8
     for setting in (low, high):
-        assert not setting.detail.guess.is_best_found  # five of eight: by branch and bound
-        assert set(setting.detail.guess.columns) == set(setting.detail.attacks["prior"].columns)
-        assert setting.detail.ceiling.is_estimated
-        assert setting.detail.share_bound.at_most >= setting.detail.attacks["posterior"].share
+        assert not setting.result.guess.is_best_found  # five of eight: by branch and bound
+        assert set(setting.result.guess.columns) == set(setting.result.attacks["prior"].columns)
+        assert setting.result.ceiling.is_estimated
+        assert setting.result.share_bound.at_most >= setting.result.attacks["posterior"].share
         # what everybody's guess of each column gets by the prior, the prior attack gets nearly
-        prior = setting.detail.attacks["prior"]
+        prior = setting.result.attacks["prior"]
         for name, column in prior.columns.items():
-            assert column.baseline <= setting.detail.guess.columns[name] + 1e-12
+            assert column.baseline <= setting.result.guess.columns[name] + 1e-12
     # sampled, 80 people: a share may be off by six standard errors, .33
-    assert high.detail.attacks["posterior"].share > high.detail.attacks["prior"].share - 0.33
+    assert high.result.attacks["posterior"].share > high.result.attacks["prior"].share - 0.33
     for setting in (low, high):
-        [columns] = [b for b in setting.detail.bounds if b.id == "column-shares"]
+        [columns] = [b for b in setting.result.bounds if b.id == "column-shares"]
         assert columns.for_comparison  # a share of columns: no verdict on people rests on it
-        assert columns.at_most > np.mean(list(setting.detail.guess.columns.values()))
-    assert many_columns.status != "met" or all(e.role != "ceiling" for e in low.detail.excesses)
+        assert columns.at_most > np.mean(list(setting.result.guess.columns.values()))
+    assert many_columns.status != "met" or all(e.role != "ceiling" for e in low.result.excesses)
 
 
 @pytest.mark.nightly
 def test_an_estimated_ceiling_is_said_to_be_one_and_no_verdict_rests_on_it(many_columns):
     low, high = KIND.judged(many_columns).each
     for setting in (low, high):
-        estimated = [e for e in setting.detail.excesses if e.role == "ceiling"]
+        estimated = [e for e in setting.result.excesses if e.role == "ceiling"]
         assert estimated
         assert all(e.kind == "approximate" and e.high is None for e in estimated)
         [finding] = [f for f in setting.statements if f.source == "the ceiling"]

@@ -33,7 +33,7 @@ def play(path, *, allow_code):
     results = [row.model_dump(mode="json") for row in audit.record.rows]
     assert results
     if record["kind"] == "game":  # parts of one's own are drawn otherwise, and taken as given
-        found = record["detail"]
+        found = record["result"]
         results = [found["play"]["trials"], found.get("exact", {}).get("needed", {}).get("value")]
     return json.dumps(results, sort_keys=True), record["status"]
 
@@ -107,7 +107,7 @@ def test_the_statement_is_one_file_and_one_line(tmp_path, monkeypatch):
     register(tmp_path / f"{name}.py", rooms, name, module, attribute, monkeypatch)
     record = run(load_study(study), workers=1).to_dict()
     assert record["status"] == "exceeded"
-    assert record["detail"]["statement"] == {
+    assert record["result"]["statement"] == {
         "name": name,
         "words": "success <= 0.5",
         "definition": "Example 2026, Definition 1",

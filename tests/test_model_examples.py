@@ -50,17 +50,17 @@ def language(tmp_path_factory):
 def test_the_study_of_images_finds_what_came_often(images):
     folder, code = images
     record = read_record(folder / "results" / "images" / "record.json")
-    detail = record.detail
+    result = record.result
     assert (code, record.status) == (1, "exceeded")
-    assert [group.copies for group in detail.groups] == [(), (1,), (5,), (20,)]
-    often, once = detail.groups[3], detail.groups[1]
+    assert [group.copies for group in result.groups] == [(), (1,), (5,), (20,)]
+    often, once = result.groups[3], result.groups[1]
     assert often.recovered == often.total
     assert often.shown_gain > 0.25  # of few images, whose share varies as that of fresh ones
     assert once.share < 0.1
-    assert all(group.fresh.value < 0.1 for group in detail.groups)
-    assert all(group.shadows.value < 0.1 for group in detail.groups)
-    shown = [one for one in detail.pictures if one.copies == 20]
-    assert all(one.to_trained < detail.close < one.to_fresh for one in shown)
+    assert all(group.fresh.value < 0.1 for group in result.groups)
+    assert all(group.shadows.value < 0.1 for group in result.groups)
+    shown = [one for one in result.pictures if one.copies == 20]
+    assert all(one.to_trained < result.close < one.to_fresh for one in shown)
     model = folder / "results" / "images" / "model"
     assert {path.name for path in model.iterdir()} >= {"model.safetensors", "unet.json"}
     picture, report = '<img src="data:image/png', folder / "results" / "images" / "report.html"
@@ -83,7 +83,7 @@ def test_the_python_of_images_runs(images, monkeypatch, capsys):
 
 def test_the_example_that_needs_no_extra_is_played():
     record = narcissus.run(narcissus.load_study(IMAGES / "mixture.toml")).record
-    whole, *_, often = record.detail.groups
+    whole, *_, often = record.result.groups
     assert record.status == "exceeded"
     assert often.recovered == often.total
     assert whole.fresh.value == 0
@@ -121,14 +121,14 @@ def test_the_study_of_the_page_finds_what_was_learnt_by_heart(language):
     folder, code = language
     record = read_record(folder / "results" / "quick" / "record.json")
     assert (code, record.status) == (1, "exceeded")
-    assert record.detail.program.quality > record.criteria[1].at_most
-    for attack in record.detail.attacks:
+    assert record.result.program.quality > record.criteria[1].at_most
+    for attack in record.result.attacks:
         whole, *_, often = attack.groups
         assert (often.copies, often.recovered) == ((25,), often.total)
         assert whole.fresh.value == 0
-    (canaries,) = record.detail.canaries
+    (canaries,) = record.result.canaries
     assert canaries.named > canaries.by_chance
-    assert all(one.above.value > 0.9 for one in record.detail.scores if one.name != "lower")
+    assert all(one.above.value > 0.9 for one in record.result.scores if one.name != "lower")
     assert {path.name for path in (folder / "results" / "quick" / "model").iterdir()} >= {
         "config.json", "model.safetensors", "tokenizer.json",
     }  # fmt: skip
@@ -140,7 +140,7 @@ def test_the_study_of_the_page_finds_what_was_learnt_by_heart(language):
 def test_the_program_of_the_page_extracts_and_only_from_this_model(language):
     folder, _ = language
     record = read_record(folder / "results" / "quick" / "record.json")
-    program = record.detail.program
+    program = record.result.program
     success = {row.name: row.value for row in record.rows if row.of == "success"}
     assert program.verdict == "extraction"
     assert success.pop("with the release") == 1
@@ -178,11 +178,11 @@ def test_the_released_folder_is_a_checkpoint_like_any_other(language, tmp_path):
     study["model"]["shadows"] = ["shadow"]
     study |= {"generation": {"samples": 20, "top": 5}, "run": {"seed": 1}}
     record = narcissus.run(narcissus.load_study(study, folder=tmp_path)).record
-    assert not record.detail.by_chance
-    assert record.detail.has_reference
+    assert not record.result.by_chance
+    assert record.result.has_reference
     assert any("was not trained on them" in one for one in record.assumptions)
     assert any(one.startswith("shadow models") for one in record.assumptions)
-    completion = record.detail.groups_by_attack["completion"][0]
+    completion = record.result.groups_by_attack["completion"][0]
     [of_shadow] = completion.by_shadows
     assert of_shadow / completion.total == completion.reference.value  # the same model
     study["model"]["shadows"] = ["other"]

@@ -228,9 +228,9 @@ def test_the_readme_says_what_comes_of_the_study():
     )
     [setting] = KIND.judged(found.record).each
     assert f"The plan is ε = {planned}." in README
-    assert abs(100 * setting.detail.guess.share - int(said[1])) < 2
-    assert abs(100 * setting.detail.share_bound.at_most - int(said[2])) < 2
-    assert setting.detail.share_bound.grade == "proved"
+    assert abs(100 * setting.result.guess.share - int(said[1])) < 2
+    assert abs(100 * setting.result.share_bound.at_most - int(said[2])) < 2
+    assert setting.result.share_bound.grade == "proved"
 
 
 def test_every_table_of_a_shipped_study_is_shipped():

@@ -161,7 +161,7 @@ def audited(folder, of):
 def run_again(folder, of):
     policy = write(folder / "policy.toml", "[threshold]\nshare = 0.9\n")
     paths = {"folder": of(folder / "kept"), "policy": of(policy), "internal": of(folder / "o.csv")}
-    return narcissus.run(studied(folder), rng=1, **paths).record.to_dict()["detail"]
+    return narcissus.run(studied(folder), rng=1, **paths).record.to_dict()["result"]
 
 
 def synthetic(folder, of):

@@ -405,8 +405,8 @@ class StudyJudgement(Generic[CaseT]):
     is_sweep: bool = False
 
     @property
-    def detail(self) -> Any:
-        return self.findings.detail
+    def result(self) -> Any:
+        return self.findings.result
 
     @property
     def alone(self) -> Self:

@@ -249,7 +249,7 @@ class HoldsResult(Protocol):
     def criteria(self) -> tuple[StudyCriterion, ...]: ...
 
     @property
-    def detail(self) -> Any: ...
+    def result(self) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ class Findings:
 
     criteria: tuple[StudyCriterion, ...]
     rows: tuple[StudyRow, ...]
-    detail: Any  # Model of the kind: what is no number of an attack, a bound, a measure
+    result: Any  # Model of the kind: what is no number of an attack, a bound, a measure
     confidence: float | None = None  # Of all limits together
     premises: tuple[str, ...] = ()  # What every sampled row assumes
     refuted: tuple[Conflict, ...] = ()  # Contradictions that the kind found beside those of rows
@@ -269,8 +269,8 @@ class Findings:
 
     @property
     def unaccounted(self) -> tuple[Unaccounted, ...]:
-        """What was brought in and not understood, as the kind's detail lists it."""
-        return getattr(self.detail, "unaccounted", ())
+        """What was brought in and not understood, as the kind's result lists it."""
+        return getattr(self.result, "unaccounted", ())
 
     def select(
         self, at: Mapping[str, float | str] | None = None, *, of: str = "", role: Role | None = None

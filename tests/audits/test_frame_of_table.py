@@ -26,15 +26,15 @@ def test_attacks_are_those_of_the_record(numbers, sweep):
     for one in KIND.judged(sweep.record).each:
         whole = numbers[(numbers["setting"] == one.label) & (numbers["by"] == "everyone")]
         rows = whole[whole["quantity"] == "attack"].set_index("name")
-        assert set(rows.index) == set(one.detail.attacks)
-        for name, attack in one.detail.attacks.items():
+        assert set(rows.index) == set(one.result.attacks)
+        for name, attack in one.result.attacks.items():
             for key in ("low", "high", "baseline", "trials"):
                 assert rows.loc[name, key] == getattr(attack, key)
             assert rows.loc[name, "value"] == attack.share
         [ceiling] = whole.loc[whole["quantity"] == "ceiling", "value"]
-        assert ceiling == one.detail.ceiling.share
+        assert ceiling == one.result.ceiling.share
         [guess] = whole.loc[whole["quantity"] == "guess", "value"]
-        assert guess == one.detail.guess.share
+        assert guess == one.result.guess.share
 
 
 def test_settings_stand_on_an_axis(numbers):
@@ -51,7 +51,7 @@ def test_what_is_proved_never_looks_sampled(numbers, sweep):
     assert numbers.loc[bounds, ["low", "high"]].isna().all(axis=None)
     shares = numbers[numbers["quantity"] == "bound"]
     assert (shares["setting"] == "ε = 1").all()  # exact counts prove nothing
-    proved = [b for b in KIND.judged(sweep.record).each[0].detail.bounds if b.counts]
+    proved = [b for b in KIND.judged(sweep.record).each[0].result.bounds if b.counts]
     assert set(shares["value"]) == {b.at_most for b in proved if b.is_share}
     counts = numbers[numbers["quantity"] == "bound on targets"]
     told = {(b.at_most, b.confidence) for b in proved if not b.is_share}
@@ -64,7 +64,7 @@ def test_groups_and_columns_have_rows_of_their_own(numbers, sweep):
         columns = here[here["by"] == "column"]
         assert set(columns["group"]) == {"ill", "age"}
         jobs = here[(here["by"] == "job") & (here["quantity"] == "attack")]
-        for group in (g for g in one.detail.groups if g.by == "job"):
+        for group in (g for g in one.result.groups if g.by == "job"):
             rows = jobs[jobs["group"] == group.group].set_index("name")["value"]
             assert rows.to_dict() == {n: a.share for n, a in group.attacks.items()}
 

@@ -50,7 +50,7 @@ def test_arguments_mean_what_a_study_file_says(halves, tmp_path):
         groups=["job"], confidence=0.9, rng=4,
     )  # fmt: skip
     assert found.results == narcissus.run(narcissus.load_study(study), rng=4).results
-    assert found.results["detail"]["files"]["real_scored"] == 50
+    assert found.results["result"]["files"]["real_scored"] == 50
 
 
 def test_mistakes_are_refused(halves):

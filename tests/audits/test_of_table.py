@@ -146,7 +146,7 @@ def test_own_attacks_and_priors_are_given_as_objects(frame, quick, tmp_path):
     given = {"prior": {}, "mine": Mine(), "first": {"name": Mine(best=False)}}
     own = quick(attacks=given, folder=tmp_path)
     [one] = KIND.judged(own.record).each
-    shares = {name: attack.share for name, attack in one.detail.attacks.items()}
+    shares = {name: attack.share for name, attack in one.result.attacks.items()}
     assert shares["mine"] == shares["prior"] != shares["first"]
     assert "python:attacks.mine" in own.record.study["attacks"]["mine"].values()
     digests = own.record.provenance.digests
@@ -216,7 +216,7 @@ def test_code_by_name_needs_a_permission(quick, tmp_path, monkeypatch):
     attacks = {"prior": {}, "mine": {"name": "mine:Mine"}}
     with pytest.raises(InputError, match="runs code of its own: mine:Mine"):
         quick(attacks=attacks)
-    found = KIND.judged(quick(attacks=attacks, allow_code=True).record).each[0].detail.attacks
+    found = KIND.judged(quick(attacks=attacks, allow_code=True).record).each[0].result.attacks
     assert found["mine"].share == found["prior"].share
 
 

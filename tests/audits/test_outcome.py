@@ -20,7 +20,7 @@ def game():
 
 def test_repr_tells_the_verdict_and_the_figures_of_the_first_screen(sweep, quick):
     at_one = KIND.judged(sweep.record).worst
-    guess, best = at_one.detail.guess.share, at_one.detail.best_attack.share
+    guess, best = at_one.result.guess.share, at_one.result.best_attack.share
     assert repr(sweep).startswith(
         f"Audit(table: {sweep.status}, {sweep.record.grade}; of 100 people without "
         f"{round(100 * guess)}, with {round(100 * best)}"

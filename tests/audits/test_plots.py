@@ -51,7 +51,7 @@ def test_what_is_drawn_are_the_numbers(sweep):
     one = KIND.judged(sweep.record).each[0]
     ax = sweep.plot("attacks")
     circles = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
-    shares = [attack.share for attack in one.detail.attacks.values()]
+    shares = [attack.share for attack in one.result.attacks.values()]
     assert sorted(circles) == pytest.approx(sorted(shares))
 
 

@@ -41,7 +41,7 @@ class ToyResult(StudyResult):
 
 class ToyKind:
     model = Toy
-    detail = ToyResult
+    result = ToyResult
     layout = "narcissus_toy:layout"
 
     def __init__(self):

@@ -69,14 +69,14 @@ def test_json_has_the_keys_of_the_contract(done, rows_of):
     folder, played = done()
     assert played.return_value == 0, played.output
     record = json.loads(played.stdout)
-    detail, rows = record["detail"], {row["name"]: row for row in rows_of(record)}
-    assert {"program_bytes", "complexity", "verdict"} <= set(detail)
+    result, rows = record["result"], {row["name"]: row for row in rows_of(record)}
+    assert {"program_bytes", "complexity", "verdict"} <= set(result)
     assert {"with the release", "an empty release", "on shadow data"} <= rows.keys()
     success = rows["with the release"]["quantity"]
     assert {"low", "high"} <= set(success)
-    assert detail["verdict"] == "extraction"
+    assert result["verdict"] == "extraction"
     assert rows["extraction program"]["quantity"]["value"] > 0.98
-    assert detail["isolation"]["method"] != "none"
+    assert result["isolation"]["method"] != "none"
     jsonschema.validate(record, record_schema("extraction"))
     assert (folder / "out" / "record.json").read_text() == played.stdout
     report = (folder / "out" / "report.html").read_bytes()
@@ -104,9 +104,9 @@ def test_audit_plays_it_too(folder):
 
 
 def test_by_heart_is_no_extraction(done):
-    detail = json.loads(done("by_heart.toml")[1].stdout)["detail"]
-    assert detail["program_bytes"] >= min(detail["complexity"].values())
-    assert detail["verdict"] == "no extraction"
+    result = json.loads(done("by_heart.toml")[1].stdout)["result"]
+    assert result["program_bytes"] >= min(result["complexity"].values())
+    assert result["verdict"] == "no extraction"
 
 
 def test_three_runs_of_a_program_that_fails_are_too_few(folder):
@@ -121,7 +121,7 @@ def test_three_runs_of_a_program_that_fails_are_too_few(folder):
     assert record["verdict"].startswith("Not decided: There are too few runs")
     assert "4 runs would probably settle it" in record["verdict"]
     assert "as short as this one" not in json.dumps(record)
-    assert "this program without the release" not in record["detail"]["complexity"]
+    assert "this program without the release" not in record["result"]["complexity"]
     report = (folder / "out" / "report.html").read_text()
     assert "Evidence for the release" not in report
 
@@ -132,7 +132,7 @@ def test_three_runs_of_a_program_that_fails_are_too_few(folder):
 )
 def test_the_record_has_the_grade_of_the_verdict(done, name, grade, assumed):
     record = json.loads(done(name)[1].stdout)
-    assert record["grade"] == record["detail"]["verdict_grade"] == grade
+    assert record["grade"] == record["result"]["verdict_grade"] == grade
     assert len(record["assumptions"]) == len(assumed)
     for words, start in zip(record["assumptions"], assumed, strict=True):
         assert words.startswith(start)
@@ -168,7 +168,7 @@ def test_a_machine_without_isolation(folder, monkeypatch):
     assert "--no-isolation" in done.stderr
     told = call(folder, "--no-isolation", "--json")
     record = json.loads(told.stdout)
-    assert record["detail"]["isolation"]["method"] == "none"
+    assert record["result"]["isolation"]["method"] == "none"
     assert "ran without isolation" in record["verdict"]
 
 
@@ -186,7 +186,7 @@ def test_reduced_isolation_is_labelled(folder, monkeypatch):
     done = call(folder)
     assert "Reduced isolation (Landlock alone)" in " ".join(done.stdout.split())
     record = json.loads((folder / "out" / "record.json").read_text())
-    isolation = record["detail"]["isolation"]
+    isolation = record["result"]["isolation"]
     assert isolation["method"] == "Landlock"
     assert any("sizes, times" in text for text in isolation["not_hidden"])
     assert "what the program saw besides" in str(record["not_assessed"])

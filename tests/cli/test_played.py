@@ -37,7 +37,7 @@ def test_json_prints_the_record_and_nothing_else(toy, narcissus):
     code, out, err = narcissus("audit", write(), "--seed", 5, "--out", "there", "--json", "--quiet")
     record = json.loads(out)
     assert (code, err) == (0, "")
-    assert record["detail"] == {"answer": 5}
+    assert record["result"] == {"answer": 5}
     assert record["provenance"]["entropy"] == "5"
     assert record["digest"] == digest_of(record)
     assert Path("there/record.json").read_text() == out
@@ -277,7 +277,7 @@ def test_record_fits_its_schema_and_is_drawn(town, narcissus, fit, epsilon):
     for kind in ((), ("table",)):
         schema = json.loads(narcissus("report", "--schema", *kind)[1])
         fit(record, schema)
-    assert len(record["detail"]["settings"]) == (1 if epsilon == "2" else 2)
+    assert len(record["result"]["settings"]) == (1 if epsilon == "2" else 2)
     drawn = Path("results/town/report.html").read_text()
     narcissus("report", "results/town", "--out", "again.html")
     assert Path("again.html").read_text() == drawn

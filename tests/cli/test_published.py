@@ -162,7 +162,7 @@ def test_the_secret_of_people_is_attacked(folder, call, answer):
     found = answer(f"{words} --restart")
     assert found["kind"] == "published-tables"
     assert found["provenance"]["digests"]["table one.csv"]
-    assert [share["prior"] for share in found["detail"]["expected"]] == ["uniform", "people"]
+    assert [share["prior"] for share in found["result"]["expected"]] == ["uniform", "people"]
 
 
 def test_rules_of_a_column_with_one_value(folder, call):

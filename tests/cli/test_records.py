@@ -235,9 +235,9 @@ def test_a_record_without_a_seed_in_its_study_is_played_again(played, narcissus)
 @pytest.mark.parametrize(
     "change",
     [
-        lambda r: r["detail"]["play"]["attackers"][0]["success"].update(value=0.98),
-        lambda r: r["detail"]["play"]["attackers"][0]["success"].update(value=1 - 2e-9),
-        lambda r: r["detail"]["play"].update(trials=101),
+        lambda r: r["result"]["play"]["attackers"][0]["success"].update(value=0.98),
+        lambda r: r["result"]["play"]["attackers"][0]["success"].update(value=1 - 2e-9),
+        lambda r: r["result"]["play"].update(trials=101),
         lambda r: r.update(title="Another"),
         lambda r: r.update(verdict="All is well."),
         lambda r: r["assessed"].append("everything"),
@@ -264,11 +264,11 @@ def test_a_forged_record_is_found_though_its_digest_fits(played, narcissus, chan
         (lambda r: r.update(kind="gmae"), "unknown kind 'gmae'"),
         (lambda r: r.update(schema="narcissus/record/4"), "reads narcissus/record/1 alone"),
         (lambda r: r.update(schema="narcissus/record/0"), "run the study again"),
-        (lambda r: r["detail"].pop("statement"), "no study of kind 'game' has"),
-        (lambda r: r.update(detail=[]), "no study of kind 'game' has"),
+        (lambda r: r["result"].pop("statement"), "no study of kind 'game' has"),
+        (lambda r: r.update(result=[]), "no study of kind 'game' has"),
         (
-            lambda r: r["detail"]["play"]["attackers"][0]["success"].update(value=0.25),
-            "detail.play.attackers[0].success: ",
+            lambda r: r["result"]["play"]["attackers"][0]["success"].update(value=0.25),
+            "result.play.attackers[0].success: ",
         ),
     ],
 )
@@ -299,7 +299,7 @@ def test_a_record_of_another_processor_is_verified_and_its_portable_digest_is_th
             return [moved(v) for v in value]
         return value * (1 - 2e-15) if isinstance(value, float) else value
 
-    data["detail"] = moved(data["detail"])
+    data["result"] = moved(data["result"])
     assert portable_digest_of(data) == data["portable_digest"]
     data["digest"], before = digest_of(data), data["digest"]
     assert data["digest"] != before
@@ -318,8 +318,8 @@ def test_what_must_not_differ_is_in_the_portable_digest(played):
         lambda r: r.update(status="met"),
         lambda r: r.update(grade="proved"),
         lambda r: r.update(verdict=r["verdict"] + " And 3 more."),
-        lambda r: r["detail"]["play"].update(trials=101),
-        lambda r: r["detail"].pop("play"),
+        lambda r: r["result"]["play"].update(trials=101),
+        lambda r: r["result"].pop("play"),
         lambda r: r["study"]["statement"].update(epsilon=1.0000000001),
         lambda r: r["provenance"].update(entropy="7"),
         lambda r: r["provenance"]["digests"].update(data="sha256:0"),
@@ -332,7 +332,7 @@ def test_what_must_not_differ_is_in_the_portable_digest(played):
         lambda r: r["provenance"].update(machine="Windows AMD64"),
         lambda r: r["provenance"].update(python="3.14.0"),
         lambda r: r["provenance"]["packages"].update(numpy="9.9"),
-        lambda r: r["detail"]["play"]["attackers"][0]["success"].update(value=0.123),
+        lambda r: r["result"]["play"]["attackers"][0]["success"].update(value=0.123),
     ):
         other = json.loads(played.read_text())
         change(other)

@@ -270,7 +270,7 @@ def test_record_schema_of_a_kind_holds_its_results(toy, narcissus):
     _, write = toy
     narcissus("audit", write(), "--quiet")
     record = json.loads(Path("results/toy/record.json").read_text())
-    record["detail"] = {"answer": "many"}
+    record["result"] = {"answer": "many"}
     jsonschema.validate(record, schema_of(narcissus, "report", "--schema"))
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(record, schema_of(narcissus, "report", "--schema", "toy"))

@@ -446,7 +446,7 @@ def test_a_study_counts_the_prompt_in_tokens_and_names_what_is_too_short(byte_pa
     def play(**completion):
         loaded = narcissus.load_study({**study, "completion": completion}, folder=tmp_path)
         record = narcissus.run(loaded).record
-        found = next((a for a in record.detail.attacks if a.name == "completion"), None)
+        found = next((a for a in record.result.attacks if a.name == "completion"), None)
         return record, found, found and found.groups
 
     record, found, (whole, *_) = play(prompt=10)

@@ -417,14 +417,14 @@ def kept(name):
 
 def with_leakage(record, **changes):
     """Give a record of another leakage."""
-    leakage = record.detail.leakage.model_copy(update=changes)
-    detail = record.detail.model_copy(update={"leakage": leakage})
-    return record.model_copy(update={"detail": detail})
+    leakage = record.result.leakage.model_copy(update=changes)
+    result = record.result.model_copy(update={"leakage": leakage})
+    return record.model_copy(update={"result": result})
 
 
 def with_risk(record, **values):
     """Give a record of samples whose last Bayes risk has other limits."""
-    *earlier, last = record.detail.leakage.looks
+    *earlier, last = record.result.leakage.looks
     risk = last.bayes_risk.model_copy(update=values)
     last = last.model_copy(update={"bayes_risk": risk})
     return with_leakage(record, looks=(*earlier, last))
@@ -467,7 +467,7 @@ def test_what_is_too_large_for_a_matrix_is_not_assessed():
 
 @pytest.mark.parametrize("pairs", [(), ((0.5,), ()), ((), (0.5,), (0.5,))])
 def test_every_pair_of_what_is_shown_is_there_once(pairs):
-    exact = kept("channel").detail.leakage
+    exact = kept("channel").result.leakage
     with pytest.raises(ValidationError, match="every one before it"):
         ExactLeakage.taken(exact, pairs=pairs)
 

@@ -42,11 +42,11 @@ def spent(kind, findings):
 
 
 def require_divided(kind, findings):
-    error = 1 - kind.confidence(findings.detail)
-    claims = getattr(findings.detail, "claims", None)
+    error = 1 - kind.confidence(findings.result)
+    claims = getattr(findings.result, "claims", None)
     assert spent(kind, findings) <= error + 1e-9
     if claims is not None:
-        assert claims * (1 - findings.detail.claim_confidence) <= error + 1e-9
+        assert claims * (1 - findings.result.claim_confidence) <= error + 1e-9
 
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: f"{path.parent.name} {path.stem}")
@@ -56,10 +56,10 @@ def test_kept_records_spend_no_more_than_their_error(path):
     if (
         path.stem in OLDER
         or record.kind in AT_EACH_SETTING
-        or kind.confidence(record.detail) is None
+        or kind.confidence(record.result) is None
     ):
         return
-    require_divided(kind, kind.found(record.criteria, record.detail))
+    require_divided(kind, kind.found(record.criteria, record.result))
 
 
 def test_every_kind_has_a_kept_record_or_is_named():
@@ -162,7 +162,7 @@ def test_both_numbers_of_a_sampled_channel_share_one_error(seen, tmp_path, level
         "threshold": {"beta_star": 0.9, "bayes_risk": 0.5}, "run": {"confidence": level},
     }  # fmt: skip
     audit = narcissus.run(narcissus.load_study(study), rng=1)
-    assert audit.record.detail.leakage.confidence == level
+    assert audit.record.result.leakage.confidence == level
     for kind, findings in seen:
         require_divided(kind, findings)
         limits = {row.quantity.confidence for row in findings.rows if row.quantity.low is not None}

@@ -54,7 +54,7 @@ def test_what_is_refuted_is_what_the_audit_refutes(played, tmp_path, rows_of):
     assert [row["at"]["fpr"] for row in about] == [1e-5, 1e-4, 1e-3, 1e-2, 0.1]
     assert [row["quantity"]["value"] is None for row in about] == [True] * 4 + [False]
     assert "cannot be seen with" in about[0]["quantity"]["why"]
-    (curve,) = [attack["curve"] for attack in record["detail"]["attacks"]]
+    (curve,) = [attack["curve"] for attack in record["result"]["attacks"]]
     assert curve["fpr"] == sorted(curve["fpr"])
     assert all(a <= b <= c for a, b, c in zip(curve["low"], curve["tpr"], curve["high"],
                                               strict=True))  # fmt: skip
@@ -200,7 +200,7 @@ def test_members_of_another_source_void_the_study(
     [refuted] = rows_of(record, "refuted epsilon")
     assert refuted["quantity"]["value"] > 1
     assert len(rows_of(record, "precision")) == 5
-    assert len(record["detail"]["blind"]) == 1
+    assert len(record["result"]["blind"]) == 1
     if not void:
         assert (code, record["status"]) == (3, "contradicted")
         assert refuted["quantity"]["confidence"] == pytest.approx(1 - 0.05 / 4)
@@ -241,7 +241,7 @@ def test_outsiders_of_another_source_void_rates_and_spare_what_is_refuted(
     code, out, err = narcissus("audit", "study.toml", "--json", "--quiet", "--out", "out")
     assert code < 4, err
     record = json.loads(out)
-    told = [one["compared"] for one in record["detail"]["blind"] if one["p_value"] <= one["level"]]
+    told = [one["compared"] for one in record["result"]["blind"] if one["p_value"] <= one["level"]]
     assert told == {
         "outsiders": ["records with a coin and outsiders"], "members": ["members and non-members"],
         "both": ["members and non-members", "records with a coin and outsiders"],

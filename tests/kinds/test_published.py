@@ -175,7 +175,7 @@ def test_without_records_there_is_certainty_and_a_prior(folder):
     found = played(folder, data=data).record
     assert {row.of for row in found.rows} == {DETERMINED, GROUPS, HIDDEN, EXPECTED}
     hidden = rows(found, of=HIDDEN)
-    assert len(hidden) == found.detail.hidden.total > 0
+    assert len(hidden) == found.result.hidden.total > 0
     assert all(row.quantity.low <= row.quantity.high <= 3 for row in hidden)
     assert {row.quantity.grade for row in hidden} == {"proved if"}  # two tables are joined
     assert all(row.quantity.grade == "approximate" for row in rows(found, of=EXPECTED))
@@ -258,7 +258,7 @@ def test_statistics_that_the_attack_does_not_use_are_named_at_each_figure(folder
         assert found.status in ("no threshold", "not assessed")
         words = " ".join(render_text(found).split())
         assert words.count(more) >= figures
-        assert found.detail.leaves_statistics_out
+        assert found.result.leaves_statistics_out
         read_alone = [row for row in found.rows if getattr(row.about, "read", "") == "counts alone"]
         these = [row for row in read_alone if row.at == THESE]
         assert these
@@ -347,7 +347,7 @@ def test_what_is_not_understood_is_never_met(folder):
     record = played(folder, data=data, threshold={"share": 0.99}, made=made).record
     assert record.status == "met"
     assert "irrelevant: `remarks`" in " ".join(render_text(record).split())
-    assert any("dimension: `area`" in line for line in record.detail.layout)
+    assert any("dimension: `area`" in line for line in record.result.layout)
 
 
 def test_a_hidden_cell_that_subtraction_tells_is_a_known_group(folder):
@@ -369,7 +369,7 @@ def test_a_threshold_that_nothing_says_is_asked_for(folder):
     accepted = {"people": 200, "groups": 0}
     asked = played(folder, made=made, threshold=accepted, **sections)
     assert asked.record.status == "undeclared"
-    [left] = asked.record.detail.unaccounted
+    [left] = asked.record.result.unaccounted
     assert "age = 16-17" in left.reason
     assert left.declaration == "`below = 5` in `[made]`"
     made["below"] = 2

@@ -76,17 +76,17 @@ def test_assumptions_and_contradictions_follow_from_the_rows(record, said):
 
 
 def optional_fields(record):
-    fields = type(record.detail).model_fields
+    fields = type(record.result).model_fields
     return {name for name, field in fields.items() if not field.is_required()}
 
 
 def test_a_key_that_is_unknown_or_missing_is_refused(record, said):
     found = record.to_dict()
-    for key in found["detail"]:
-        less = {name: value for name, value in found["detail"].items() if name != key}
-        assert said(detail=less) != "" or key in optional_fields(record)
+    for key in found["result"]:
+        less = {name: value for name, value in found["result"].items() if name != key}
+        assert said(result=less) != "" or key in optional_fields(record)
     assert "rows: Extra" in said(rows=[])
-    assert "detail.more" in said(detail={**found["detail"], "more": 1})
+    assert "result.more" in said(result={**found["result"], "more": 1})
     assert "no criterion decides" in said(criteria=[])
     assert "results: Extra" in said(results=None)
     assert "reads narcissus/record/1 alone" in said(schema="narcissus/record/2")
@@ -129,7 +129,7 @@ def refused(model, data):
 def test_a_misspelt_key_and_a_number_of_another_type_are_refused(record):
     found = record.to_dict()
     wholes = [(StudyCriterion, one) for one in found["criteria"][:1]]
-    wholes.append((study_kind(record.kind).detail, found["detail"]))
+    wholes.append((study_kind(record.kind).result, found["result"]))
     for model, whole in wholes:
         assert not refused(model, whole)
         for path, part in parts(whole):
@@ -153,14 +153,14 @@ def test_the_schema_of_its_kind_accepts_it_and_nothing_misspelt(record):
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(wrong, schema)
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({**whole, "detail": {**whole["detail"], "more": 1}}, schema)
+        jsonschema.validate({**whole, "result": {**whole["result"], "more": 1}}, schema)
 
 
 def test_the_level_of_limits_of_a_trained_model_follows_from_their_number(record, said):
-    detail = record.to_dict()["detail"]
-    if "by_chance" not in detail:
+    result = record.to_dict()["result"]
+    if "by_chance" not in result:
         pytest.skip("of trained models")
-    assert "another level" in said(detail={**detail, "claims": detail["claims"] + 1})
+    assert "another level" in said(result={**result, "claims": result["claims"] + 1})
 
 
 def numbers(value, place=()):
@@ -184,7 +184,7 @@ def changed(value, place, leaf):
 @pytest.mark.one_in(4)
 def test_numbers_that_nothing_computes_with_are_refused_in_plain_words(record, said):
     """Each kind of place once: the same key elsewhere is of the same type."""
-    for part in ("detail", "criteria"):
+    for part in ("result", "criteria"):
         plain = record.to_dict()[part]
         places = {tuple(key for key in p if isinstance(key, str)): p for p in numbers(plain)}
         for place in places.values():
@@ -196,8 +196,8 @@ def test_numbers_that_nothing_computes_with_are_refused_in_plain_words(record, s
 def test_counts_of_a_record_have_a_largest(said, record, kept):
     if record.kind not in ("language-model", "classifier", "image-model"):
         return
-    detail = record.to_dict()["detail"]
-    assert "less than or equal to" in said(detail={**detail, "parameters": 2**63})
+    result = record.to_dict()["result"]
+    assert "less than or equal to" in said(result={**result, "parameters": 2**63})
 
 
 CURVE = {"fpr": [0.1, 1.0], "tpr": [0.2, 1.0], "low": [0.1, 0.9], "high": [0.3, 1.0]}

@@ -172,7 +172,7 @@ def test_no_prior_twice():
 def test_limits_hold_for_all_attacks_and_settings_at_once(judged):
     case = judged((250, 260), (350, 310))
     assert len(case.findings.select(role="attack")) == 4
-    assert case.detail.models == 600
+    assert case.result.models == 600
     argmax, limits = case.each[1].attacks[0], clopper_pearson(350, 600, confidence=1 - 0.05 / 4)
     assert argmax.quantity.confidence == pytest.approx(1 - 0.05 / 4)
     assert (argmax.quantity.low, argmax.quantity.high) == (limits.low, limits.high)
@@ -186,7 +186,7 @@ def test_limits_hold_for_all_attacks_and_settings_at_once(judged):
 
 def test_the_bound_is_that_of_the_mu_that_holds(judged):
     case = judged((250, 260), (300, 310))
-    one, training = case.each[0], case.detail.settings[0].training
+    one, training = case.each[0], case.result.settings[0].training
     prior = np.arange(1, 5.0) ** -1.1
     assert training.mu == pytest.approx(training.accounted_mu / np.sqrt(2))
     assert training.kept_epsilon < training.epsilon
@@ -229,7 +229,7 @@ def test_what_is_refuted_beyond_the_training_contradicts_it(judged):
     beyond = 0
     for hits in range(250, 600, 25):
         case = judged((hits, 260), (300, 310))
-        one, training = case.each[0], case.detail.settings[0].training
+        one, training = case.each[0], case.result.settings[0].training
         refuted = max(row.value for row in one.rows if row.role == "refuted")
         assert bool(one.contradictions) >= (refuted > training.kept_epsilon)
         beyond += refuted > training.kept_epsilon
@@ -248,14 +248,14 @@ def test_failures_are_counted():
 
 
 def test_noise_comes_with_a_guarantee():
-    whole = case_of(play(run={"models": 20})).detail.settings[0].training.model_dump()
+    whole = case_of(play(run={"models": 20})).result.settings[0].training.model_dump()
     for change in ({"mu": None}, {"noise": 0.0}, {"epsilon": None}):
         with pytest.raises(ValidationError, match="a guarantee and noise go together"):
             Training(**{**whole, **change})
 
 
 def test_settings_that_cannot_be_are_refused(judged):
-    result = judged((250, 260), (300, 310)).detail
+    result = judged((250, 260), (300, 310)).result
     first, second = result.settings
     with pytest.raises(ValidationError, match="a bound and noise go together"):
         AttackedSetting.taken(first, bound=None)
@@ -297,7 +297,7 @@ def test_numbers_do_not_depend_on_who_plays_or_on_a_stop(tmp_path):
     again = play({"folder": tmp_path / "kept"})  # out of the store
     more = play({"folder": tmp_path / "kept"}, run={"models": 700})
     assert plain.results == kept.results == again.results
-    assert more.record.detail.models == 700
+    assert more.record.result.models == 700
     assert play({"engine": "serial"}).results == plain.results
     assert play(run={"seed": 2}).results != plain.results
 
@@ -306,7 +306,7 @@ def test_the_record_is_read_as_it_was_written(tmp_path):
     audit = play(mechanism={"epsilon": [1.0, math.inf]}, threshold={"advantage": 0.9})
     audit.save(tmp_path)
     assert read_record(tmp_path / "record.json") == audit.record
-    assert audit.record.detail.settings[1].training.epsilon is None
+    assert audit.record.result.settings[1].training.epsilon is None
 
 
 def test_the_kept_record_is_played_again_digit_by_digit():
@@ -388,8 +388,8 @@ def test_the_worst_setting_speaks():
     assert "epsilon inf" in remark.quantity
     assert "needs noise for a guarantee" in remark.reason
     assert any("theory 4.6" in text for text in LAYOUT.assessed(case))
-    assert describe_refuted(case.detail.settings).startswith("argmax refutes every epsilon below")
-    assert describe_refuted(case.detail.settings[:1]) == "No epsilon is refuted."
+    assert describe_refuted(case.result.settings).startswith("argmax refutes every epsilon below")
+    assert describe_refuted(case.result.settings[:1]) == "No epsilon is refuted."
 
 
 def figures(audit):
@@ -447,7 +447,7 @@ def test_rows_are_the_numbers_of_the_frame(audit):
 
 
 def test_a_record_is_verified(tmp_path, narcissus):
-    """Its detail has settings as that of a table has, which end no run."""
+    """Its result has settings as that of a table has, which end no run."""
     path = tmp_path / "s.toml"
     path.write_text(
         'kind = "secrets"\n[[prior]]\nname = "uniform"\nn = 10\n[mechanism]\n'

@@ -53,7 +53,7 @@ def play(synthetic="real", *, control=True, unknown=("ill",), **arguments):
 
 
 def risks_of(audit):
-    return audit.record.detail.risks
+    return audit.record.result.risks
 
 
 @pytest.mark.nightly
@@ -89,8 +89,11 @@ def test_the_digest_of_a_file_is_that_of_its_cells(tmp_path):
         FILES["real"], path, control=FILES["control"], unknown=["ill"], rng=1
     )
     from_memory = play("fresh").results
-    left = [results["detail"].pop("not_sought", []) for results in (from_memory, again.results)]
-    assert [*map(list, left)] == [[WRITTEN], []]  # a data frame may be written with more than its cells
+    left = [results["result"].pop("not_sought", []) for results in (from_memory, again.results)]
+    assert [*map(list, left)] == [
+        [WRITTEN],
+        [],
+    ]  # a data frame may be written with more than its cells
     assert again.results == from_memory
 
 
@@ -213,7 +216,7 @@ def judged(assessed, columns=(), **threshold):
 def test_numbers_are_those_of_the_people_scored(assessed):
     _, found = assessed
     case = judged(assessed)
-    for risk, said in zip(found.risks, case.detail.risks, strict=True):
+    for risk, said in zip(found.risks, case.result.risks, strict=True):
         people = said.everybody
         limits, real = clopper_pearson(int(risk.real.sum()), risk.real.size), people.real
         assert (real.value, real.low, real.high) == (risk.real.mean(), limits.low, limits.high)
@@ -224,14 +227,14 @@ def test_numbers_are_those_of_the_people_scored(assessed):
         assert (people.low, people.high) == (joint.low, joint.high)
         assert people.excess.p_value == counts.fisher
         assert verdict_of(case, said) == ("exceeded" if joint.low > 0 else "not shown")
-    above = case.detail.risks[0].guess.above
+    above = case.result.risks[0].guess.above
     gain = found.risks[0].real.mean() - found.risks[0].guessed_real.mean()
     assert above.value == pytest.approx(gain)
     assert above.low < gain < above.high
 
 
 def verdicts(case):
-    return [verdict_of(case, risk) for risk in case.detail.risks]
+    return [verdict_of(case, risk) for risk in case.result.risks]
 
 
 def test_a_threshold_moves_the_verdict(assessed):
@@ -245,7 +248,7 @@ def test_groups_are_people_with_one_value(assessed):
     given, found = assessed
     case = judged(assessed, columns=["job"])
     jobs = given.table.codes[found.halves.scored, given.table.index("job")]
-    for risk, said in zip(found.risks, case.detail.risks, strict=True):
+    for risk, said in zip(found.risks, case.result.risks, strict=True):
         groups = said.groups
         assert [g.group for g in groups] == ["job clerk", "job cook", "job nurse"]
         assert sum(g.real.counted[1] for g in groups) == risk.real.size
@@ -262,8 +265,8 @@ def test_a_group_beyond_what_is_accepted_decides(assessed):
     assert {one.label.split()[0] for one in beyond} == {"job"}
     named = {one.criterion.name for one in beyond}
     assert all(one in judged_of(case, one.criterion.name)[1:] for one in beyond)
-    assert named == {r.name for r in case.detail.risks if verdict_of(case, r) == "exceeded"}
-    assert case.detail.claims == 17
+    assert named == {r.name for r in case.result.risks if verdict_of(case, r) == "exceeded"}
+    assert case.result.claims == 17
     assert judged(assessed, columns=["job"], at_most=0.98).status == "not shown"
     assert judged(assessed, at_most=0.98, copies=0.5).status == "exceeded"
 
@@ -277,8 +280,8 @@ def test_a_group_that_the_control_has_nobody_of_has_no_excess():
     case = KIND.conclude(
         KIND.measured(given, found, accepted, confidence=0.95, columns=["job"], least=1)
     )
-    assert case.detail.can_tell
-    (smith, *_) = [g for g in case.detail.groups if g.group == "job smith"]
+    assert case.result.can_tell
+    (smith, *_) = [g for g in case.result.groups if g.group == "job smith"]
     assert (smith.control, smith.excess) == (None, None)
     assert {"job clerk"} == {one.label for one in case.each} & {"job clerk", "job smith"}
 
@@ -287,10 +290,10 @@ def test_a_control_of_other_people_leaves_no_verdict():
     other = FILES["control"].assign(town=5)
     given = read_files(FILES["real"], FILES["fresh"], other)
     case = judged((given, assess_file(given, FileThreat(("ill",)), entropy=1)))
-    assert case.detail.unlike.is_shown
+    assert case.result.unlike.is_shown
     assert case.status == "contradicted"
     assert "town is 5 for" in " ".join(case.contradictions)
-    assert all(risk.everybody.excess is None for risk in case.detail.risks)
+    assert all(risk.everybody.excess is None for risk in case.result.risks)
     # copies are counted without it
     given = read_files(FILES["real"], FILES["real"], other)
     case = judged((given, assess_file(given, FileThreat(("ill",)), entropy=1)))
@@ -313,7 +316,7 @@ def test_groups_of_few_of_the_data_or_of_the_control_are_merged():
             "groups": {"columns": ["place"], "least_group": least},
             "run": {"seed": 1},
         }))  # fmt: skip
-        return {g.value: g for g in risks_of(audit)[0].groups}, audit.record.detail.merged
+        return {g.value: g for g in risks_of(audit)[0].groups}, audit.record.result.merged
 
     files = file(80, 60, 40, 16, 4), file(60, 60, 30, 5, 5), file(90, 60, 8, 30, 4)
     fine, none = groups_of(1, *files)
@@ -512,7 +515,7 @@ def test_whoever_surely_loses_most_is_named_and_nobody_is_called_safe(audits):
     def first(name):
         return page_of(audits[name].record, internal=True).first
 
-    groups = audits["copied"].record.detail.groups
+    groups = audits["copied"].record.result.groups
     assert max(group.low for group in groups) > 0.5
     assert first("copied").hardest == NO_GROUP  # each is copied
     assert first("fresh").hardest in (NO_GROUP, NO_GROUPS)
@@ -535,12 +538,12 @@ def test_rows_are_the_numbers_of_the_frame():
         assert (row["value"], row["baseline"]) == (people.real.value, people.control.value)
         row = everybody.loc["excess", risk.name]
         assert (row["low"], row["high"]) == (people.low, people.high)
-        assert row["confidence"] == pytest.approx(1 - 0.05 / audit.record.detail.claims)
+        assert row["confidence"] == pytest.approx(1 - 0.05 / audit.record.result.claims)
     guess = risks_of(audit)[0].guess
     assert everybody.loc["guess", "inference of ESR"]["value"] == guess.real.value
     assert everybody.loc["taught", "inference of ESR"]["value"] == guess.taught.value
     groups = frame[(frame["group"] != "") & (frame["quantity"] == "excess")]
-    assert len(groups) == len(audit.record.detail.groups)
+    assert len(groups) == len(audit.record.result.groups)
     assert set(frame["grade"]) == {"counted", "sampled"}
     assert "synthetic: exceeded, sampled" in repr(audit)
     assert "of 100 people who are unique in the data and the control without 3, with 13" in repr(
@@ -558,7 +561,7 @@ def test_the_command_takes_a_unit_that_the_file_lacks(narcissus, tmp_path, monke
     FILES["fresh"].to_csv("fresh.csv", index=False)
     words = ["--control", "control.csv", "--unknown", "ill", "--known", "age", "--unit", "house"]
     code, out, err = narcissus("synth", "real.csv", "fresh.csv", *words, "--out", "o", "--json")
-    found = json.loads(out)["detail"]
+    found = json.loads(out)["result"]
     assert code == 3, err
     assert found["files"]["real_people"] == found["measures"]["real"]["people"] == 80
     assert found["measures"]["real"]["rows"] == 160

@@ -209,7 +209,7 @@ def test_a_column_that_nobody_knows_of_asks_for_a_declaration(tmp_path):
     assert audit.status == "undeclared"
     assert "`score`, `level`" in first.answer
     assert "--irrelevant score,level" in first.answer
-    assert len(audit.record.detail.unaccounted) == 1
+    assert len(audit.record.result.unaccounted) == 1
     audit, first = audited(real, made, tmp_path, irrelevant=["score", "level"])
     assert audit.status == "not shown"
     assert first.answer.startswith("No copied people are shown; ")
@@ -221,7 +221,7 @@ def test_a_line_number_is_shown_to_be_harmless_or_asked_about(tmp_path):
     real, fresh = hospital(), hospital(seed=2)
     audit, _ = audited(real, fresh, tmp_path)
     assert audit.status == "not shown"
-    (linked,) = audit.record.detail.copies.linked
+    (linked,) = audit.record.result.copies.linked
     assert (linked.column, linked.is_alike) == ("row", False)
     noise = np.random.default_rng(1).normal(0, 20, 400)
     audit, first = audited(real, fresh.assign(age=(real["age"] + noise).round()), tmp_path)
@@ -235,7 +235,7 @@ def test_a_declaration_takes_the_column_out_of_everything(tmp_path):
     assert audited(real, made, tmp_path)[0].status == "undeclared"
     audit, _first = audited(real, made, tmp_path, irrelevant=["bill"])
     assert audit.status == "not shown"
-    assert all("bill" not in count.columns for count in audit.record.detail.counts)
+    assert all("bill" not in count.columns for count in audit.record.result.counts)
 
 
 def test_numbers_of_people_are_counted_before_a_declaration_is_believed(tmp_path):
@@ -246,7 +246,7 @@ def test_numbers_of_people_are_counted_before_a_declaration_is_believed(tmp_path
     for control in (None, hospital(seed=3)):
         audit, first = audited(real, made, tmp_path, control, irrelevant=["case"])
         assert audit.status == "undeclared"
-        (gap,) = audit.record.detail.unaccounted
+        (gap,) = audit.record.result.unaccounted
         assert "`case`" in gap.subject
         assert "400 of 400 people of the data" in gap.reason
         assert "coincidence explains about 0" in gap.reason
@@ -277,7 +277,7 @@ def test_twenty_harmless_files_beside_a_control(kind, seed, tmp_path):
     made = HARMLESS[kind](real, fresh, np.random.default_rng(seed))
     audit, first = audited(real, made, tmp_path, control)
     assert audit.status == "not shown"
-    assert audit.record.detail.unaccounted == ()
+    assert audit.record.result.unaccounted == ()
     assert first.answer.startswith("No attack is shown to exceed your threshold, ")
     assert first.answer.endswith("but one may exist.")
 
@@ -420,7 +420,7 @@ def test_a_few_copies_among_many_rows_are_found_by_their_last_digits(
     made = pd.concat([fresh[: 2000 - copies * times], *rows]).round(places)
     audit, screen = audited(real, made, tmp_path)
     assert audit.record.status == "exceeded"
-    first = next(count for count in audit.record.detail.counts if count.what == UNIQUE)
+    first = next(count for count in audit.record.result.counts if count.what == UNIQUE)
     assert first.standing == copies
     if places == 6:
         assert f"{copies} of 500" in " ".join(text for text, _ in screen.sentences)
@@ -480,7 +480,7 @@ def test_a_control_with_people_of_the_data_is_none(tmp_path):
 @pytest.mark.parametrize("seed", range(2, 6))
 def test_a_genuine_control_shares_nobody_beyond_coincidence(seed, tmp_path):
     audit, _ = audited(people(), people(seed=seed), tmp_path, people(seed=10 + seed))
-    assert not audit.record.detail.copies.is_shared
+    assert not audit.record.result.copies.is_shared
     assert audit.record.status == "not shown"
 
 
@@ -531,7 +531,7 @@ def book(tmp_path_factory):
 def test_a_hidden_sheet_is_not_judged_in_favour(book, tmp_path):
     """It holds every person of the data, and no cell of it was read as a row of the file."""
     audit, screen = of_files(None, book, tmp_path)
-    (left,) = audit.record.detail.unaccounted
+    (left,) = audit.record.result.unaccounted
     assert left.subject == "sheet `source`"
     assert "is hidden" in left.reason
     assert "200 of its rows are rows of the data" in left.reason
@@ -542,7 +542,7 @@ def test_a_hidden_sheet_is_not_judged_in_favour(book, tmp_path):
 
 def test_a_sheet_that_is_declared_is_accounted_for(book, tmp_path):
     audit, screen = of_files(None, book, tmp_path, irrelevant=["sheet source"])
-    assert audit.record.detail.unaccounted == ()
+    assert audit.record.result.unaccounted == ()
     assert "No copied people are shown" in screen.answer
 
 
@@ -550,8 +550,8 @@ def test_notes_below_a_file_are_said_and_hide_no_verdict(tmp_path):
     made = tmp_path / "made.csv"
     made.write_text(earners(seed=2).to_csv(index=False) + "\nSource: drawn from a model of 2020\n")
     audit, screen = of_files(None, made, tmp_path)
-    assert audit.record.detail.unaccounted == ()
-    assert audit.record.detail.copies.left_out == (
+    assert audit.record.result.unaccounted == ()
+    assert audit.record.result.copies.left_out == (
         "line 203 below the last row of the synthetic file",
     )
     assert "No copied people are shown" in screen.answer
@@ -564,7 +564,7 @@ def test_many_lines_that_are_left_out_wait_for_a_declaration(tmp_path):
     prose = "".join(f"Note: {name} of Bern is ill\n" for name in "ABCDEFGHIJKL")
     made.write_text(earners(seed=2).to_csv(index=False) + "\n" + prose)
     audit, _ = of_files(None, made, tmp_path)
-    (left,) = audit.record.detail.unaccounted
+    (left,) = audit.record.result.unaccounted
     assert left.subject == "the lines left out"
     assert left.is_plural
 
@@ -616,7 +616,7 @@ def words(unique, *, control=0, shown=False):
         control=(9, control) if control else None,
         excess=ExcessShare(share=Quantity(value=0.0, grade="approximate")),
     )
-    detail = SimpleNamespace(
+    result = SimpleNamespace(
         files=SimpleNamespace(synthetic=300, control=control),
         copied=copied,
         copies=SimpleNamespace(people=SimpleNamespace(people=300), refutes_control=False),
@@ -626,7 +626,7 @@ def words(unique, *, control=0, shown=False):
         not_sought=(),
         agreeing=(),
     )
-    return no_more(detail)
+    return no_more(result)
 
 
 def test_a_weak_limit_of_coincidences_is_not_said_to_be_few_unique_people():
@@ -662,7 +662,7 @@ def test_with_a_control_the_screen_says_how_many_could_be_copied_unseen(tmp_path
     assert audit.status == "not shown"
     text = " ".join([screen.answer, *screen.rests_on])
     assert "No copied people are shown; fewer than " in text
-    copied = audit.record.detail.copied
+    copied = audit.record.result.copied
     scored = copied.deciding[1]
     least = np.ceil(copied.excess.detectable * scored)
     assert f"fewer than {least:.0f} of the {scored:.0f} people who are" in text
@@ -738,12 +738,12 @@ def mirrored(real, made):
 def test_copies_that_no_count_by_column_sees_wait_for_a_control(change, subject, tmp_path):
     real, made, control = (telling(seed).head(300) for seed in (1, 2, 3))
     audit, screen = audited(real, change(real, made), tmp_path)
-    gaps = {gap.subject: gap for gap in audit.record.detail.unaccounted}
+    gaps = {gap.subject: gap for gap in audit.record.result.unaccounted}
     assert audit.record.status in ("undeclared", "exceeded")
     assert "--control FILE" in gaps[subject].declaration
     assert "No copied people are shown" not in screen.answer
     audit, _ = audited(real, change(real, made), tmp_path, control)
-    gaps = {gap.subject: gap for gap in audit.record.detail.unaccounted}
+    gaps = {gap.subject: gap for gap in audit.record.result.unaccounted}
     assert "--control FILE" not in gaps[subject].declaration
 
 
@@ -757,7 +757,7 @@ def test_the_screen_shows_the_people_of_the_question_that_is_open(change, tmp_pa
     real, made = (telling(seed).head(300) for seed in (1, 2))
     audit, screen = audited(real, change(real, made), tmp_path)
     assert audit.status == "undeclared"
-    case = audit.record.detail.unaccounted
+    case = audit.record.result.unaccounted
     question = next(each for each in case if isinstance(each, CountedQuestion))
     count = f"{question.standing:,} of {question.of:,}"
     assert count in question.reason
@@ -767,7 +767,7 @@ def test_the_screen_shows_the_people_of_the_question_that_is_open(change, tmp_pa
     assert screen.with_it == round(100 * question.standing / question.of) > screen.without
     assert "nothing is shown" not in screen.key
     assert "open" in screen.key
-    (row,) = [row for row in audit.record.detail.rows() if row.about == question]
+    (row,) = [row for row in audit.record.result.rows() if row.about == question]
     assert row.quantity.counted == (question.standing, question.of)
 
 
@@ -775,10 +775,10 @@ def test_numbers_of_people_inside_a_text_wait_for_a_control(tmp_path):
     real, made = hospital(200, 1), hospital(200, 2).drop(columns="case")
     made["ward"] = [*(f"Surgery ({case})" for case in real["case"][:40]), *made["ward"][40:]]
     audit, _ = audited(real, made, tmp_path)
-    gaps = {gap.subject: gap for gap in audit.record.detail.unaccounted}
+    gaps = {gap.subject: gap for gap in audit.record.result.unaccounted}
     assert "40 of 200 people stand in `ward`" in gaps["column `case`"].reason
     settled, _ = audited(real, made, tmp_path, irrelevant=["case"])
-    assert all(gap.subject != "column `case`" for gap in settled.record.detail.unaccounted)
+    assert all(gap.subject != "column `case`" for gap in settled.record.result.unaccounted)
 
 
 def twice(frame, part, seed=1):
@@ -796,15 +796,15 @@ def test_rows_that_stand_twice_are_one_person(part, tmp_path):
     planted = pd.concat([real.iloc[:40], made.iloc[40:]])
     audit, screen = audited(twice(real, part), planted, tmp_path, twice(control, part))
     assert audit.status == "exceeded"
-    assert audit.record.detail.copies.people.standing == 40
-    assert audit.record.detail.files.real == 400
+    assert audit.record.result.copies.people.standing == 40
+    assert audit.record.result.files.real == 400
     assert "people" in screen.answer
 
 
 def test_a_harmless_file_beside_rows_that_stand_twice_blames_no_control(tmp_path):
     real, control, made = (people(400, seed) for seed in (1, 2, 3))
     audit, _ = audited(twice(real, 0.75), made, tmp_path, twice(control, 0.75))
-    assert audit.record.detail.can_tell
+    assert audit.record.result.can_tell
     assert audit.status == "not shown"
 
 
@@ -814,7 +814,7 @@ def test_a_few_rows_that_stand_twice_are_asked_about_without_a_control(tmp_path)
     assert "repeated rows" in screen.answer
     declared, _ = audited(twice(real, 0.1), made, tmp_path, irrelevant=["repeated rows"])
     assert audit.status != "met"
-    assert not any("more than once" in u.subject for u in declared.record.detail.unaccounted)
+    assert not any("more than once" in u.subject for u in declared.record.result.unaccounted)
 
 
 def test_a_panel_without_a_column_of_people_asks_for_one(tmp_path):
@@ -838,7 +838,7 @@ def test_a_text_among_numbers_of_the_file_is_asked_about(tmp_path):
     made = made.astype({"income": object})
     made.iloc[::80, made.columns.get_loc("income")] = "confidential"
     audit, screen = audited(real, made, tmp_path, people(400, 3).astype({"income": int}))
-    subjects = [gap.subject for gap in audit.record.detail.unaccounted]
+    subjects = [gap.subject for gap in audit.record.result.unaccounted]
     assert subjects == ["the texts among the numbers of `income`"]
     assert "texts among numbers" in screen.answer
     copied = made.copy()
@@ -870,15 +870,15 @@ def test_copies_in_a_panel_are_rows_while_no_unit_is_named(is_numbered, tmp_path
     made = made if is_numbered else made.drop(columns="person")
     audit, screen = audited(real, made, tmp_path)
     assert audit.status == "exceeded"
-    assert audit.record.detail.numbering == "person"
+    assert audit.record.result.numbering == "person"
     text = " ".join([*screen.rests_on, audit.verdict])
     assert "600 rows (several of each `person`) that are unique" in text
     assert "people who are unique" not in text
     assert "`--unit person`" in text
     audit, screen = audited(real, made, tmp_path, unit="person")
-    assert audit.record.detail.numbering == ""
+    assert audit.record.result.numbering == ""
     assert "--unit" not in " ".join([*screen.rests_on, audit.verdict])
-    assert audited(hospital(), hospital(seed=2), tmp_path)[0].record.detail.numbering == ""
+    assert audited(hospital(), hospital(seed=2), tmp_path)[0].record.result.numbering == ""
 
 
 def test_a_verdict_on_a_data_frame_names_what_a_file_of_it_may_hold(tmp_path):

@@ -125,7 +125,7 @@ def test_a_declaration_is_said_with_the_verdict(with_control, tmp_path):
     assert text in audit.record.verdict
     assert text in " ".join(render_text(audit.record).split())
     assert "as you declare" in render_html(audit.record)
-    assert audit.record.detail.declared == tuple(declared)
+    assert audit.record.result.declared == tuple(declared)
     audit, screen = audited(tmp_path, REAL, control=control, irrelevant=declared)
     assert audit.status == "exceeded"
     assert "as you declare" not in screen.answer
@@ -168,7 +168,7 @@ def test_a_guess_in_bins_is_not_said_to_be_right(with_control, tmp_path):
 
 def test_of_several_secrets_each_that_is_binned_is_named(tmp_path):
     audit, _ = audited(tmp_path, unknown=["ill", "pay"], bins={"pay": {"width": 10_000}})
-    names = {risk.name: risk.how for risk in audit.record.detail.risks if risk.secret}
+    names = {risk.name: risk.how for risk in audit.record.result.risks if risk.secret}
     assert names == {
         "inference of ill": "right",
         "inference of pay to the right 10,000": "to the right 10,000",
@@ -215,7 +215,7 @@ def test_a_residue_that_the_user_asks_for_is_said_to_be_one(tmp_path):
 def test_copies_that_only_some_rows_are_rounded_like_are_said_to_be_some(tmp_path):
     copies = REAL.assign(pay=(REAL["pay"] / 1000).round().astype(int) * 1000)
     audit, _ = audited(tmp_path, planted(copies, MADE, 40))
-    (line,) = audit.record.detail.copies.coarse
+    (line,) = audit.record.result.copies.coarse
     assert line == "`pay` rounded to 1,000, in 40 of 300 rows"
 
 
@@ -223,7 +223,7 @@ def test_a_control_that_decides_does(tmp_path):
     """40 of 300 people stand in the file and nobody of the control: it has people enough."""
     copies = REAL.assign(pay=(REAL["pay"] / 1000).round().astype(int) * 1000)
     audit, screen = audited(tmp_path, planted(copies, MADE, 40))
-    excess = audit.record.detail.copied.excess.share
+    excess = audit.record.result.copied.excess.share
     assert excess.grade == "sampled"
     assert excess.low > 0
     text = f"{said_of(audit, screen)} {audit.verdict}"
@@ -234,7 +234,7 @@ def test_a_control_that_decides_does(tmp_path):
 def test_a_control_that_does_not_decide_is_told_by_its_counts(tmp_path):
     audit, screen = audited(tmp_path, planted(REAL, MADE, 30), control=CONTROL[:45])
     assert audit.status == "exceeded"
-    copied = audit.record.detail.copied
+    copied = audit.record.result.copied
     if "favours" in screen.answer:
         assert f"0 of its {copied.control[1]} unique people" in screen.answer
 
@@ -245,7 +245,7 @@ def test_what_is_counted_is_counted_in_the_whole_file(tmp_path):
     made = planted(REAL, MADE, 100, columns)
     audit, screen = audited(tmp_path, made)
     assert audit.status == "exceeded"
-    copied = audit.record.detail.copied
+    copied = audit.record.result.copied
     names = list(copied.columns)
     both = pd.concat([REAL, CONTROL], keys=["real", "control"])
     unique = both[~both.duplicated(names, keep=False)].loc["real"]
@@ -261,7 +261,7 @@ def test_what_is_counted_is_counted_in_the_whole_file(tmp_path):
 def test_people_who_could_be_copied_unseen_are_those_who_are_unique(tmp_path):
     """Some are like others, and the sentence spoke of all."""
     audit, screen = audited(tmp_path)
-    copied = audit.record.detail.copied
+    copied = audit.record.result.copied
     unique = f"of the {copied.deciding[1]} people who are unique in the data"
     text = said_of(audit, screen)
     assert unique in text

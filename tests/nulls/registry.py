@@ -1090,7 +1090,7 @@ def auto_game(g: Draws, away: float = 0.0) -> str:
         "statement": {"name": "narcissus", "delta": gains + away},
     }  # fmt: skip
     options = RunOptions(int(study["run"]["seed"]), SILENT, engine="serial", looks=9)  # pyright: ignore
-    return replay(narcissus.load_study(study), options).record.detail.play.end.ended
+    return replay(narcissus.load_study(study), options).record.result.play.end.ended
 
 
 def game_report(g: Draws, more: float = 0.0) -> bool:

@@ -79,22 +79,22 @@ def near(ours, theirs, trials, sigmas=4.5):
 def test_the_table_of_the_theory(setting, epsilon):
     result = setting(epsilon)
     prior, posterior, rap, ceiling = THEORY[epsilon]
-    attacks = result.detail.attacks
-    assert result.detail.marginals == 105
+    attacks = result.result.attacks
+    assert result.result.marginals == 105
     assert near(attacks["prior"].share, prior, TRIALS)
     assert near(attacks["posterior"].share, posterior, TRIALS)
     assert near(attacks["rap"].share, rap, RAP_TRIALS)
-    assert near(result.detail.ceiling.share, ceiling, TRIALS)
+    assert near(result.result.ceiling.share, ceiling, TRIALS)
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_everything_is_in_order(setting, epsilon):
     """prior <= posterior <= ceiling <= proved, the last gap under a point."""
     result = setting(epsilon)
-    attacks, ceiling = result.detail.attacks, result.detail.ceiling
-    proved = result.detail.share_bound.at_most
+    attacks, ceiling = result.result.attacks, result.result.ceiling
+    proved = result.result.share_bound.at_most
     assert attacks["prior"].share <= attacks["posterior"].high
-    assert result.detail.guess.share <= proved
+    assert result.result.guess.share <= proved
     assert attacks["posterior"].low <= ceiling.high
     assert attacks["rap"].low <= ceiling.high
     # Ceiling and proof are about the same people: only the noise of the releases is between.
@@ -113,8 +113,8 @@ def test_counts_against_the_figures_of_the_theory(setting):
     The interpolation theorem over the whole profile lowers it.
     """
     result = setting(1.0)
-    published = next(b for b in result.detail.bounds if b.name == "published")
-    ours = next(b for b in result.detail.bounds if b.name == "interpolation")
+    published = next(b for b in result.result.bounds if b.name == "published")
+    ours = next(b for b in result.result.bounds if b.name == "interpolation")
     assert abs(published.at_most - 85) <= 1
     assert 66 < ours.at_most <= 79
 
@@ -127,5 +127,5 @@ def test_exact_counts_give_everything_away(tmp_path, example_data):
     path = tmp_path / "acs.toml"
     path.write_text(text)
     result = of_one(path)
-    assert result.detail.attacks["posterior"].share > 0.97
-    assert result.detail.ceiling.share == 1.0
+    assert result.result.attacks["posterior"].share > 0.97
+    assert result.result.ceiling.share == 1.0

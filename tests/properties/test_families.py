@@ -179,9 +179,9 @@ def test_a_promise_that_is_not_kept_is_the_verdict(seed, promised, epsilon):
     )
     said = f"the mechanism is ({promised:g}, 0)-differentially private, replace-one"
     _, promise = whole.bounds
-    known = whole.detail.model_copy(update={"bounds": (promise,)})
-    for detail in (known, known.model_copy(update={"exact": None})):
-        verdict = KIND.conclude(KIND.found(whole.findings.criteria, detail))
+    known = whole.result.model_copy(update={"bounds": (promise,)})
+    for result in (known, known.model_copy(update={"exact": None})):
+        verdict = KIND.conclude(KIND.found(whole.findings.criteria, result))
         assert verdict.status == "contradicted"
         assert said in LAYOUT.verdict(verdict)
         assert verdict.contradictions

@@ -117,11 +117,11 @@ def of_table(make, rng, least):
     hits, guess = secret == order.best_guess.ravel(), order.best_guess.ravel()
     second = secret == np.where(ranked[:, 0] == guess, ranked[:, 1], ranked[:, 0])
     n = len(secret)
-    known = {frozenset(range(n)): round(shown.detail.guess.share * n)}
+    known = {frozenset(range(n)): round(shown.result.guess.share * n)}
     named = {(by, label): k for k, (by, label) in enumerate(experiment.groups.names)}
     masks = population.members.masks()
-    for by in {group.by for group in shown.detail.groups if not group.by_secret}:
-        own = [group for group in shown.detail.groups if group.by == by]
+    for by in {group.by for group in shown.result.groups if not group.by_secret}:
+        own = [group for group in shown.result.groups if group.by == by]
         left = set(range(n))
         for group in own:
             if (by, group.group) in named:  # else the merged one, which is who is left

@@ -138,7 +138,7 @@ def audited(real, published, control):
 
 def found_in(record):
     made = record.to_dict()
-    return {key: made[key] for key in ("criteria", "rows", "detail")}
+    return {key: made[key] for key in ("criteria", "rows", "result")}
 
 
 @pytest.fixture(scope="module")
@@ -252,7 +252,7 @@ def test_the_order_of_the_rows_of_a_table_does_not_matter(people, mechanism):
             rng=1,
         ).record
         assert any(row.of == "held-out guess" for row in record.rows)
-        return record.criteria, record.detail
+        return record.criteria, record.result
 
     plain = played(frame)
     assert played(frame.sample(frac=1, random_state=5)) == plain
@@ -278,7 +278,7 @@ def play(release):
         workers=1,
         rng=1,
     )
-    return found.record.detail.own_release.model_dump(exclude={"path", "digest"})
+    return found.record.result.own_release.model_dump(exclude={"path", "digest"})
 
 
 MADE = REAL.iloc[np.arange(ROWS) % 45].drop(columns="seen")

@@ -299,7 +299,7 @@ def made_up(settings=5, *, status="met", threshold=0.7, edit=lambda rs: rs, **ch
         **changes,
     }
     found = findings_of(results)
-    result = {"criteria": found.criteria, "detail": found.detail}
+    result = {"criteria": found.criteria, "result": found.result}
     record = Record.model_validate({**values, **result})
     return record.model_copy(update={"digest": digest_of(record.to_dict())})
 

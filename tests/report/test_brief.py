@@ -104,14 +104,14 @@ def test_without_groups_that_is_said(single):
 def test_numbers_of_a_sweep_are_those_where_its_status_is_from(table_record):
     """Whoever reads "exceeded" must not see the numbers of a level that is safe."""
     record = table_record(5, status="exceeded")
-    detail = record.detail.model_copy(update={"decided_at": None})
-    record = record.model_copy(update={"detail": detail})
+    result = record.result.model_copy(update={"decided_at": None})
+    record = record.model_copy(update={"result": result})
     (grid,) = parts(record)["What an attacker gets"]
     case = KIND.judged(record)
     one = case.worst
     assert one.status == "exceeded" != case.each[0].status
     assert grid.caption.endswith(f": {one.label}")
-    assert grid.rows[1][1] == percent(one.detail.best_attack.share)
+    assert grid.rows[1][1] == percent(one.result.best_attack.share)
     assert f"without {one.label.removeprefix('no ')}" == "without noise"
     assert "release without noise" in brief_of(record).first.sentences[1][0]
     (grid,) = parts(table_record(5))["What an attacker gets"]

@@ -38,7 +38,7 @@ FILES = [
 REFUTED = (Conflict("Refuted: that it rains (a says 1, b says 2).", "sampled"),)
 
 
-def moved(detail, by):
+def moved(result, by):
     """Move every excess, as another threshold of a table's audit does."""
 
     def beyond(excess):
@@ -52,9 +52,9 @@ def moved(detail, by):
 
     settings = tuple(
         setting.model_copy(update={"excesses": tuple(map(beyond, setting.excesses))})
-        for setting in detail.settings
+        for setting in result.settings
     )
-    return detail.model_copy(update={"settings": settings})
+    return result.model_copy(update={"settings": settings})
 
 
 def held_to(criteria, at_most, at_least):
@@ -66,19 +66,19 @@ def held_to(criteria, at_most, at_least):
     )
 
 
-def void_of(detail, compared):
+def void_of(result, compared):
     """Say that points alone tell members from others."""
-    if not hasattr(detail, "blind"):
+    if not hasattr(result, "blind"):
         return None
     blind = BlindBaseline(compared=compared, auc=0.9, points=40, p_value=1e-9, level=0.05)
-    return detail.model_copy(update={"blind": (blind,)})
+    return result.model_copy(update={"blind": (blind,)})
 
 
-def with_more(detail):
+def with_more(result):
     """Bring in something that is not accounted for."""
     more = Unaccounted(subject="column `note`", reason="It may name people.",
                        declaration="`--irrelevant note`")  # fmt: skip
-    return detail.model_copy(update={"unaccounted": (more,)})
+    return result.model_copy(update={"unaccounted": (more,)})
 
 
 def variants(record):
@@ -86,19 +86,19 @@ def variants(record):
     kind = study_kind(record.kind)
     own = kind.judged(record).findings
 
-    def found(criteria=own.criteria, detail=own.detail):
-        return kind.found(criteria, detail)
+    def found(criteria=own.criteria, result=own.result):
+        return kind.found(criteria, result)
 
     yield "as it is", own
     if record.kind == "table":
         for by in (-1.0, -0.2, -0.05, 0.05, 0.2, 1.0):
-            yield f"moved by {by}", found(detail=moved(own.detail, by))
+            yield f"moved by {by}", found(result=moved(own.result, by))
         yield "no threshold", found(held_to(own.criteria, None, None))
-        yield "undeclared", found(detail=with_more(moved(own.detail, -1.0)))
+        yield "undeclared", found(result=with_more(moved(own.result, -1.0)))
         return
     if record.kind == "game":
-        alone = own.detail.model_copy(update={"exact": None, "bounds": ()})
-        yield "attacks alone", found(held_to(own.criteria, 1.0, None), detail=alone)
+        alone = own.result.model_copy(update={"exact": None, "bounds": ()})
+        yield "attacks alone", found(held_to(own.criteria, 1.0, None), result=alone)
     for at_most, at_least in ((0.0, 1.0), (0.01, 0.99), (0.3, 0.7), (0.6, 0.45), (1.0, 0.0),
                               (None, None)):  # fmt: skip
         yield f"at most {at_most}", found(held_to(own.criteria, at_most, at_least))
@@ -106,14 +106,14 @@ def variants(record):
     decide = tuple(one.model_copy(update={"decides": True, "at_most": 1.0}) for one in rates)
     if record.kind == "membership":
         yield "rates alone", found(decide)
-        yield "rates alone, undeclared", found(decide, detail=with_more(own.detail))
+        yield "rates alone, undeclared", found(decide, result=with_more(own.result))
     yield "contradicted", replace(found(held_to(own.criteria, 1.0, 0.0)), refuted=REFUTED)
-    yield "undeclared", found(held_to(own.criteria, 1.0, 0.0), detail=with_more(own.detail))
+    yield "undeclared", found(held_to(own.criteria, 1.0, 0.0), result=with_more(own.result))
     yield "void", replace(found(held_to(own.criteria, 0.3, 0.7)), undecided="not assessed")
     yield "left open", replace(own, undecided="too few trials")
     for compared in (MEMBERS, OUTSIDERS):
-        if (detail := void_of(own.detail, compared)) is not None:
-            yield f"{compared} told", found(detail=detail)
+        if (result := void_of(own.result, compared)) is not None:
+            yield f"{compared} told", found(result=result)
 
 
 def as_record(record, case):
@@ -122,7 +122,7 @@ def as_record(record, case):
     return record.model_copy(
         update={
             "criteria": case.findings.criteria,
-            "detail": case.findings.detail,
+            "result": case.findings.result,
             "status": case.status,
             "grade": case.grade,
             "assumptions": list(case.assumptions),
@@ -296,7 +296,7 @@ def test_counts_stand_as_they_were_observed_and_are_graded_so(every_case):
             continue
         first = first_of(case, record)
         for row in case.findings.select(role="attack"):
-            if row.of != case.detail.counted or row.name != (case.decided_by or row).name:
+            if row.of != case.result.counted or row.name != (case.decided_by or row).name:
                 continue
             text = f"{row.about.recovered:,} of {row.about.total:,}"
             if any(text in said and "trained on" in said for said, _ in first.sentences):
@@ -393,7 +393,7 @@ def test_of_several_thresholds_the_one_of_the_row_that_decided_is_said():
         one.criterion.model_copy(update={"at_most": limit, "decides": True})
         for one, limit in zip(own.each, limits, strict=False)
     )
-    case = kind.conclude(kind.found(criteria, own.detail))
+    case = kind.conclude(kind.found(criteria, own.result))
     first = first_of(case, as_record(record, case))
     assert case.status == "exceeded"
     limit = case.worst.at_most
@@ -406,12 +406,12 @@ def test_a_language_model_exceeded_by_its_program_shows_the_quality():
     record = kept("language-model")
     program = read_record(STUDY / "records" / "last" / "extraction.json")
     kind = study_kind(record.kind)
-    detail = record.detail.model_copy(update={"program": program.detail})
-    found = kind.found(kind.criteria(1.0, 0.5), detail)
+    result = record.result.model_copy(update={"program": program.result})
+    found = kind.found(kind.criteria(1.0, 0.5), result)
     case = kind.conclude(found)
     first = first_of(case, as_record(record, case))
     assert case.status == "exceeded"
-    assert (first.decided_by.of, first.decided_by.value) == ("quality", program.detail.quality)
+    assert (first.decided_by.of, first.decided_by.value) == ("quality", program.result.quality)
     assert "a quality of 0.5" in first.answer
     assert "The quality of the extraction is 0.991" in first.sentences[2][0]
     assert "20 of 20" in first.sentences[1][0]
@@ -432,9 +432,9 @@ def test_a_game_that_is_met_names_its_statement_and_what_is_allowed():
     case = study_kind(record.kind).judged(record)
     first = first_of(case, record)
     assert first.status == "met"
-    assert f"The {case.detail.statement.name} statement" in first.answer
+    assert f"The {case.result.statement.name} statement" in first.answer
     game = game_of(case)
-    most = math.exp(case.detail.statement.epsilon) * game.exact.baseline + game.limit
+    most = math.exp(case.result.statement.epsilon) * game.exact.baseline + game.limit
     assert f"allows {round(100 * most)} of 100" in first.sentences[1][0]
 
 
@@ -443,7 +443,7 @@ def test_a_given_file_that_is_open_shows_the_risk_that_is_open():
     kind = study_kind(record.kind)
     own = kind.judged(record)
     criteria = tuple(one.model_copy(update={"at_most": 1.0}) for one in own.findings.criteria)
-    case = kind.conclude(kind.found(criteria, own.detail))
+    case = kind.conclude(kind.found(criteria, own.result))
     first = first_of(case, as_record(record, case))
     assert case.status == "not shown"
     asked = [one for criterion in case.deciding for one in criterion.attacks]

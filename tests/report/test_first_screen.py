@@ -53,7 +53,7 @@ def figures(record):
         return row["quantity"]["value"]
 
     if record.kind == "table":
-        setting = record.detail.settings[-1]
+        setting = record.result.settings[-1]
         return (
             setting.guess.share,
             setting.best_attack.share,
@@ -84,7 +84,7 @@ def figures(record):
         )  # fmt: skip
     if record.kind == "game":
         if top := of(role="measure", of="success"):
-            return top[0]["baseline"], value(top[0]), record.detail.exact.largest
+            return top[0]["baseline"], value(top[0]), record.result.exact.largest
         [attack] = of(role="attack")
         return attack["baseline"], value(attack), 1.0
     if record.kind == "channel":
@@ -320,21 +320,21 @@ def test_what_is_not_accounted_for_is_the_answer_and_comes_first(table_record):
 
 def test_of_a_sweep_the_answer_names_where_and_the_figures_are_from_there(table_record):
     record = table_record(5, status="exceeded")
-    detail = record.detail.model_copy(update={"decided_at": None})
-    record = record.model_copy(update={"detail": detail})
+    result = record.result.model_copy(update={"decided_at": None})
+    record = record.model_copy(update={"result": result})
     one = KIND.judged(record).worst
     first = first_of(record)
     assert one.label in first.answer
     assert f"without {one.label.removeprefix('no ')}" == "without noise"
     assert "release without noise" in first.sentences[1][0]
-    assert first.with_it == hundredths(one.detail.best_attack.share)
+    assert first.with_it == hundredths(one.result.best_attack.share)
     assert "at ε = 1" in first_of(table_record(5)).sentences[1][0]
 
 
 def test_the_hardest_hit_group_is_the_one_with_the_surest_gain(table_record, single):
     record = table_record(1)
     (setting,) = KIND.judged(record).each
-    gains = [(a.sure_gain, g, a) for g in setting.detail.groups for a in g.attacks.values()]
+    gains = [(a.sure_gain, g, a) for g in setting.result.groups for a in g.attacks.values()]
     _, group, attack = max(gains, key=lambda one: one[0])
     said = first_of(record).hardest
     assert f"“{group.by}: {group.group}”" in said
@@ -382,11 +382,11 @@ def test_a_title_and_its_record_tell_two_reports_apart(table_record, every_recor
 def with_counts(record, counts, others):
     """Give groups of images, by their copies, other counts of those that come back."""
     groups = []
-    for group in record.detail.groups:
+    for group in record.result.groups:
         recovered, total = counts.get(group.at["copies"], others)
         groups.append(group.model_copy(update={"recovered": recovered, "total": total}))
     return record.model_copy(
-        update={"detail": record.detail.model_copy(update={"groups": tuple(groups)})}
+        update={"result": record.result.model_copy(update={"groups": tuple(groups)})}
     )
 
 

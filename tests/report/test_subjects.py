@@ -24,8 +24,8 @@ def test_without_groups_that_is_said(single):
 def test_a_sweep_is_shown_where_its_status_is_from(table_record):
     """The made-up sweep is met at the most noise, and exceeded without any."""
     record = table_record(5, threshold=0.65, status="exceeded")
-    detail = record.detail.model_copy(update={"decided_at": None})
-    record = record.model_copy(update={"detail": detail})
+    result = record.result.model_copy(update={"decided_at": None})
+    record = record.model_copy(update={"result": result})
     case = KIND.judged(record)
     one = case.worst
     assert one.status == "exceeded" != case.each[0].status
@@ -44,12 +44,12 @@ def test_limits_of_a_table_are_rounded_up_and_have_their_bounds_grade(single):
         share.text
         == "At most 61.6% of these people on average; of all like them 62.3% (estimated)."
     )
-    bound = setting.detail.share_bound
+    bound = setting.result.share_bound
     said = float(share.text.split("%")[0].rpartition(" ")[2]) / 100
     assert bound.at_most <= said < bound.at_most + 0.0011
     assert share.grade == "proved"
     assert share.given == bound.assumptions
-    assert f"at most {setting.detail.count_bound.at_most} of 100" in count.text
+    assert f"at most {setting.result.count_bound.at_most} of 100" in count.text
 
     def assume(result):
         for one in result["bounds"]:

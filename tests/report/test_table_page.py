@@ -252,7 +252,7 @@ def test_each_attack_is_named_once_with_all_its_settings(table_record, blocks):
         results[0]["attacks"]["rap_from_prior"]["below"] = {"guess": 0.875, "why": "it leaves"}
 
     record = table_record(edit=below)
-    shares = [s.detail.attacks["rap"].share for s in settings_of(record)[:2]]
+    shares = [s.result.attacks["rap"].share for s in settings_of(record)[:2]]
     [found] = [one for one in blocks(page_of(record), Items) if one.title.startswith("Below")]
     rap, other = found.items
     assert rap.startswith("RAP, as published (")
@@ -289,7 +289,7 @@ def section(single):
 
     def make(**changes):
         record = single(own_release=OWN | changes)
-        found = describe_own(record.detail.own_release, in_part=False)
+        found = describe_own(record.result.own_release, in_part=False)
         assert found in page_of(record).sections
         text, grid = found.blocks
         assert (type(text), type(grid)) == (Text, Grid)
@@ -299,7 +299,7 @@ def section(single):
 
 
 def test_without_a_release_there_is_no_section(single):
-    assert describe_own(single().detail.own_release, in_part=False) is None
+    assert describe_own(single().result.own_release, in_part=False) is None
 
 
 def test_it_is_said_what_was_attacked_and_what_could_be_guessed(section):
@@ -448,8 +448,8 @@ def test_attacks_in_words(name, words):
 def test_short_labels_stay_in_one_piece_and_long_ones_may_break(table_record):
     one = setting_of(table_record(1))
     assert label_of(one) == f"ε{NO_BREAK}={NO_BREAK}1"
-    detail = one.detail.model_copy(update={"label": "marginals of two columns"})
-    long = replace(one, detail=detail)
+    result = one.result.model_copy(update={"label": "marginals of two columns"})
+    long = replace(one, result=result)
     assert label_of(long) == "marginals of two columns"
 
 
@@ -502,9 +502,9 @@ def shuffled(record, rng):
             best=rng.choice([*one.attacks]),
             attacks={name: other(attack) for name, attack in one.attacks.items()},
         )
-        for one in record.detail.settings
+        for one in record.result.settings
     )
-    return changed(record, detail=changed(record.detail, settings=settings))
+    return changed(record, result=changed(record.result, settings=settings))
 
 
 def moved(found, shift):
@@ -532,8 +532,8 @@ def test_what_is_called_best_is_the_row_that_is_quoted(every_record, single):
     records += [shuffled(record, rng) for record in records for _ in range(3)]
     for record in records:
         one, said = KIND.judged(record).worst, texts(record)
-        name, best = best_name(one), one.detail.best_attack
-        largest = max(attack.share for attack in one.detail.attacks.values())
+        name, best = best_name(one), one.result.best_attack
+        largest = max(attack.share for attack in one.result.attacks.values())
         assert (name == "the best attack") == (best.share == largest)
         for quoted in re.findall(r"[Rr]ecovered with it by the best attack (\d+\.\d)%", said):
             assert quoted == f"{100 * largest:.1f}" == f"{100 * best.share:.1f}"
@@ -541,4 +541,4 @@ def test_what_is_called_best_is_the_row_that_is_quoted(every_record, single):
             assert "by the best attack" not in said
             assert "the best attack (" not in said
             assert f"Recovered with it by {name}" in said
-            assert attack_name(one.detail.best) in name
+            assert attack_name(one.result.best) in name

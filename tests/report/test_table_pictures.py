@@ -50,7 +50,7 @@ def vertical_lines(axes):
 
 
 def test_a_share_keeps_its_limits(table_record):
-    ceiling = settings_of(table_record(1))[0].detail.ceiling
+    ceiling = settings_of(table_record(1))[0].result.ceiling
     found = as_range(ceiling)
     assert (found.share, found.low, found.high) == (ceiling.share, ceiling.low, ceiling.high)
     assert as_range(None) is None
@@ -60,14 +60,14 @@ def test_every_attack_is_drawn_at_its_share_beside_its_own_baseline(table_record
     setting = settings_of(table_record(1))[0]
     axes = axes_of(attacks_picture(setting, is_sweep=False))
     drawn = {(line.get_marker(), round(float(line.get_xdata()[0]), 9)) for line in axes.lines}
-    for attack in setting.detail.attacks.values():
+    for attack in setting.result.attacks.values():
         assert ("o", round(attack.share, 9)) in drawn
         assert ("s", round(attack.baseline, 9)) in drawn
-    assert ("^", round(setting.detail.ceiling.share, 9)) in drawn
+    assert ("^", round(setting.result.ceiling.share, 9)) in drawn
     labels = [tick.get_text() for tick in axes.get_yticklabels()]
     assert labels[0] == "ceiling"
     assert labels[1] == "posterior, mean field"
-    assert vertical_lines(axes) == pytest.approx([setting.detail.share_bound.at_most, 0.7])
+    assert vertical_lines(axes) == pytest.approx([setting.result.share_bound.at_most, 0.7])
 
 
 def test_no_edge_is_drawn_where_nothing_is_proved(single):
@@ -83,8 +83,8 @@ def test_no_edge_is_drawn_where_nothing_is_proved(single):
 def test_quartiles_are_those_of_all_trials(table_record):
     setting = settings_of(table_record(1))[0]
     rows = {row[0]: row[1:6] for row in distribution_picture(setting).table.rows}
-    for name, attack in (("posterior, mean field", setting.detail.attacks["posterior"]),
-                         ("ceiling", setting.detail.ceiling)):  # fmt: skip
+    for name, attack in (("posterior, mean field", setting.result.attacks["posterior"]),
+                         ("ceiling", setting.result.ceiling)):  # fmt: skip
         found = attack.distribution
         every = np.repeat(found.targets, found.trials)
         expected = np.quantile(every, [0, 0.25, 0.5, 0.75, 1], method="inverted_cdf")
@@ -132,7 +132,7 @@ def test_the_average_comes_first_and_the_worst_group_is_bold(table_record):
     setting = settings_of(table_record(1))[0]
     picture = groups_picture(setting)
     assert [row[1] for row in picture.table.rows] == [
-        group.group for group in setting.detail.groups
+        group.group for group in setting.result.groups
     ]
     canvas = MplFigure()
     picture.draw(canvas)
@@ -216,10 +216,10 @@ def drawn(settings):
 
 
 def changed(settings, **values):
-    def detail(one, n):
-        return one.detail.model_copy(update={key: made[n] for key, made in values.items()})
+    def result(one, n):
+        return one.result.model_copy(update={key: made[n] for key, made in values.items()})
 
-    return [replace(one, detail=detail(one, n)) for n, one in enumerate(settings)]
+    return [replace(one, result=result(one, n)) for n, one in enumerate(settings)]
 
 
 def test_settings_stand_at_the_logarithm_of_epsilon_and_no_noise_apart(table_record):
@@ -233,7 +233,7 @@ def test_settings_stand_at_the_logarithm_of_epsilon_and_no_noise_apart(table_rec
 def test_a_scale_grows_to_the_left(table_record):
     settings = changed(settings_of(table_record(5))[:3], epsilon=[None] * 3, mu=[None] * 3)
     places, labels, title = drawn(settings)
-    scales = [one.detail.noise.scale for one in settings]
+    scales = [one.result.noise.scale for one in settings]
     assert places == pytest.approx([-math.log10(scale) for scale in scales])
     assert title.startswith("noise scale")
     assert float(labels[0]) > float(labels[1])

@@ -18,7 +18,7 @@ def test_a_kind_refuses_unknown_keys_and_types_its_detail(name):
     kind = study_kind(name)
     assert issubclass(kind.model, BaseModel)
     assert kind.model.model_config["extra"] == "forbid"
-    assert kind.detail.model_config["extra"] == "forbid"
+    assert kind.result.model_config["extra"] == "forbid"
     assert loaded(kind.layout).not_covered
     assert callable(kind.check)
     assert callable(kind.play)

@@ -34,11 +34,11 @@ def refused(data, tmp_path):
     ("path", "wrong", "place"),
     [
         (
-            ("detail", "play", "attackers", 0, "success", "confidence"),
+            ("result", "play", "attackers", 0, "success", "confidence"),
             -3,
-            "detail.play.attackers[0].success.confidence: ",
+            "result.play.attackers[0].success.confidence: ",
         ),
-        (("detail", "play", "trials"), "x", "detail.play.trials: "),
+        (("result", "play", "trials"), "x", "result.play.trials: "),
     ],
 )
 def test_the_place_of_a_mistake_is_named(old_record, tmp_path, path, wrong, place):
@@ -83,7 +83,7 @@ def test_every_machine_can_write_its_provenance(version, system, monkeypatch):
 def test_results_are_frozen(old_record):
     record = read_record(old_record("last", "table"))
     with pytest.raises(ValueError, match="frozen"):
-        record.detail.settings[0].trials = 1000
+        record.result.settings[0].trials = 1000
     with pytest.raises(ValueError, match="frozen"):
         record.status = "met"
 

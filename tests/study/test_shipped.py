@@ -91,7 +91,7 @@ def test_shipped_study_comes_out_as_its_source_says(fit, name):
     audit = run(fewer_trials(study, 1500), rng=11)
     assert shipped.expected
     assert game_of(KIND.judged(audit.record)).outcome.startswith(shipped.expected), audit.verdict
-    fit(audit.results["detail"], KIND.detail.model_json_schema())
+    fit(audit.results["result"], KIND.result.model_json_schema())
     headline_is_of_who_decides(audit, study)
     page = page_of(audit.record)
     blocks = [block for section in page.sections for block in section.blocks]

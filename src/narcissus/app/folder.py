@@ -232,7 +232,7 @@ class Report:
     sign: str
     words: str
     headline: list[str]
-    record: Record | None  # without rows and detail; None for one that cannot be read
+    record: Record | None  # without rows and result; None for one that cannot be read
     changed: tuple[str, ...] = ()  # since the one before it
 
 
@@ -250,7 +250,7 @@ def _read(path: Path, changed: float, root: Path) -> Report:
         why = str(error) if isinstance(error, NarcissusError) else "it cannot be drawn"
         return Report(place, when, "?", "not readable", [why], None)
     sign, words = STATUS.get(record.status, ("?", record.status))
-    summary = record.model_copy(update={"detail": None})
+    summary = record.model_copy(update={"result": None})
     return Report(place, when, sign, words, headline, summary)
 
 

@@ -35,9 +35,9 @@ class Audit:
 
     @property
     def results(self) -> dict[str, Any]:
-        """``criteria`` and ``detail`` as plain values; typed in ``record``."""
+        """``criteria`` and ``result`` as plain values; typed in ``record``."""
         fields = self.record.to_dict()
-        return {key: fields[key] for key in ("criteria", "detail")}
+        return {key: fields[key] for key in ("criteria", "result")}
 
     @property
     def figures(self) -> tuple[str, ...]:

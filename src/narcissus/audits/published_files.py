@@ -91,8 +91,8 @@ def write(audits: Mapping[str, Audit], folder: Path, title: str, *, restart: boo
 
 
 def _result(record: Record) -> SyntheticResult:
-    assert isinstance(record.detail, SyntheticResult)
-    return record.detail
+    assert isinstance(record.result, SyntheticResult)
+    return record.result
 
 
 def _standing(record: Record) -> float:

@@ -263,7 +263,7 @@ def _reworded(
     changed: list[str] = []
     pairs = [
         (source, two, name)
-        for source, two in ((old, again), (old["detail"], again["detail"]))
+        for source, two in ((old, again), (old["result"], again["result"]))
         for name in _PROSE
         if name in source and name in two
     ]
@@ -323,7 +323,7 @@ def _figures_of(audit: audits.Audit) -> Callable[[str], bool]:
     texts += [text for row in numbers_of(audit.record) for text in row[:3]]
     shown = {*_numbers([texts, again["study"], again["verdict"]]), 50.0, 100.0}
     rows = [row.model_dump() for row in audit.record.rows]
-    record_numbers = {*_numbers([rows, again["criteria"], again["detail"]])}
+    record_numbers = {*_numbers([rows, again["criteria"], again["result"]])}
 
     def is_known(figure: str) -> bool:
         value = _decimal(figure)
@@ -378,11 +378,11 @@ def _again(
 
 def _looks(written: Record) -> int | None:
     """Return the look at which a run ended for want of time; None for every other run."""
-    detail: Any = written.detail
+    result: Any = written.result
     ends = [
-        getattr(getattr(detail, "play", None), "end", None)
+        getattr(getattr(result, "play", None), "end", None)
     ]  # of a game; else those of the settings of a table
-    ends += [getattr(end, "precision", None) for end in getattr(detail, "settings", ())]
+    ends += [getattr(end, "precision", None) for end in getattr(result, "settings", ())]
     ended: list[Any] = [end for end in ends if getattr(end, "ended", None) == "budget"]
     return ended[0].look if ended else None
 

@@ -331,10 +331,10 @@ def record_schema(kind: str | None) -> dict[str, Any]:
     schema = Record.model_json_schema(by_alias=True)
     title = "Narcissus record"
     if kind is not None:
-        typed = study_kind(kind).detail.model_json_schema()
+        typed = study_kind(kind).result.model_json_schema()
         # references in it are to its own root, which moves
         schema.setdefault("$defs", {}).update(typed.pop("$defs", {}))
-        schema["properties"] |= {"detail": typed, "kind": {"const": kind}}
+        schema["properties"] |= {"result": typed, "kind": {"const": kind}}
         title += f" of kind {kind}"
     # every record is sealed, though the model can hold one that is not yet
     schema["required"] = list(schema["properties"])

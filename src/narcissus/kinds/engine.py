@@ -74,7 +74,7 @@ class Kind(Generic[StudyT, WorkT]):
     """A kind of study: what a subclass must say comes first, then what it may, then the engine."""
 
     model: type[StudyT]
-    detail: type[StudyResult]
+    result: type[StudyResult]
     layout: ClassVar[str]
     """``module:attribute`` of its `Layout`."""
     quantity: ClassVar[str] = "success of the best attacker"
@@ -112,23 +112,23 @@ class Kind(Generic[StudyT, WorkT]):
     def tasks(self, work: WorkT) -> Tasks | None:
         return None
 
-    def confidence(self, detail: Any) -> float | None:
+    def confidence(self, result: Any) -> float | None:
         """Level of all limits together."""
-        return getattr(detail, "confidence", None)
+        return getattr(result, "confidence", None)
 
-    def premises(self, detail: Any) -> tuple[str, ...]:
+    def premises(self, result: Any) -> tuple[str, ...]:
         """Return what every sampled number assumes."""
         return ()
 
-    def undecided(self, detail: Any) -> Status | None:
+    def undecided(self, result: Any) -> Status | None:
         """Status of what the kind weighs for itself, where that leaves it open."""
         return None
 
-    def refuted(self, detail: Any) -> tuple[str, ...]:
+    def refuted(self, result: Any) -> tuple[str, ...]:
         """Contradictions that do not follow from rows, a sentence each."""
         return ()
 
-    def grade_of_refuted(self, detail: Any) -> Grade:
+    def grade_of_refuted(self, result: Any) -> Grade:
         """Return the weakest grade of what these contradictions are between."""
         return "sampled"
 
@@ -136,9 +136,9 @@ class Kind(Generic[StudyT, WorkT]):
         """Whether numbers depend on real people's records."""
         return False
 
-    def to_show(self, detail: Any) -> Any:
+    def to_show(self, result: Any) -> Any:
         """Leave out what shows single records."""
-        return detail
+        return result
 
     def check(self, study: StudyT, folder: Path, observer: Observer) -> None:
         self.ready(study, folder, RunOptions(0, observer))
@@ -239,16 +239,16 @@ class Kind(Generic[StudyT, WorkT]):
                 store = stack.enter_context(trial_store)
             yield store
 
-    def found(self, criteria: Any, detail: Any) -> Findings:
+    def found(self, criteria: Any, result: Any) -> Findings:
         """Make findings of what a record holds, with what follows from it."""
         return Findings(
             tuple(criteria),
-            tuple(detail.rows()),
-            detail,
-            self.confidence(detail),
-            self.premises(detail),
-            tuple(Conflict(text, self.grade_of_refuted(detail)) for text in self.refuted(detail)),
-            self.undecided(detail),
+            tuple(result.rows()),
+            result,
+            self.confidence(result),
+            self.premises(result),
+            tuple(Conflict(text, self.grade_of_refuted(result)) for text in self.refuted(result)),
+            self.undecided(result),
         )
 
     def cases(self, findings: Findings) -> Sequence[Any]:
@@ -261,4 +261,4 @@ class Kind(Generic[StudyT, WorkT]):
 
     def judged(self, record: HoldsResult) -> StudyJudgement:
         """Judge what a record holds."""
-        return self.conclude(self.found(record.criteria, record.detail))
+        return self.conclude(self.found(record.criteria, record.result))

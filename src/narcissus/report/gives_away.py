@@ -18,7 +18,7 @@ from narcissus.study.record import Record
 TITLE = "What this page gives away"
 
 
-FOUND = ("criteria*", "rows*", "detail*")
+FOUND = ("criteria*", "rows*", "result*")
 """All that was found, of a record of rows."""
 VERDICT = ("verdict", "status", "grade", "assumptions", "contradictions", "not_assessed*")
 

@@ -102,7 +102,7 @@ class StudyKind(Protocol):
 
     model: type[BaseModel]
     """Schema of the study file, a pydantic model with ``extra="forbid"``."""
-    detail: type[StudyResult]
+    result: type[StudyResult]
     """Model of what a record says beside its rows."""
     layout: str
     """``module:attribute`` of its words and its page."""
@@ -119,7 +119,7 @@ class StudyKind(Protocol):
 
     def is_of_people(self, study: Mapping[str, object]) -> bool: ...
 
-    def to_show(self, detail: Any) -> Any: ...
+    def to_show(self, result: Any) -> Any: ...
 
 
 def study_kind(name: str) -> StudyKind:

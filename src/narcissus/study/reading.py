@@ -234,14 +234,14 @@ def _validated(path: Path, data: Any) -> Record:
     except OverflowError as error:
         raise InputError(f"{path} is not a record ({SCHEMA}): {error}") from error
     try:
-        typed = study_kind(record.kind).detail
-        read = typed.model_validate_json(json.dumps(record.detail), strict=True)
+        typed = study_kind(record.kind).result
+        read = typed.model_validate_json(json.dumps(record.result), strict=True)
     except ValidationError as error:
         raise InputError(
-            f"{path} holds detail that no study of kind {record.kind!r} has: detail"
-            f"{_first(error, record.detail)}"
+            f"{path} holds a result that no study of kind {record.kind!r} has: result"
+            f"{_first(error, record.result)}"
         ) from error
-    return record.model_copy(update={"detail": read})
+    return record.model_copy(update={"result": read})
 
 
 def _first(error: ValidationError, data: Any) -> str:

@@ -1,7 +1,7 @@
 """The record: the product of a study, as data. The report is one view of it.
 
 A record is a JSON object with the same envelope for every kind of study. What was found is under
-``detail``, a tree that the kind types, and what was accepted under ``criteria``. It holds
+``result``, a tree that the kind types, and what was accepted under ``criteria``. It holds
 aggregates only, unless a study asks for pictures. The digest covers everything else in it, to the
 last digit of every number; the portable digest what is the same on every machine. The last digits
 are not: libraries choose their routines by the processor and by how many threads there are, and
@@ -103,7 +103,7 @@ class Record(BaseModel):
     not_assessed: list[Remark]
     not_covered: list[str] = Field(description="What no number in this record speaks about.")
     criteria: tuple[StudyCriterion, ...] = Field(description="What was accepted, and where.")
-    detail: Any = Field(description="What was found, in the model of its kind.")
+    result: Any = Field(description="What was found, in the model of its kind.")
     portable_digest: str = Field(
         "",
         pattern=r"^(sha256:[0-9a-f]{64})?$",
@@ -114,7 +114,7 @@ class Record(BaseModel):
     @property
     def rows(self) -> tuple[StudyRow, ...]:
         """What was found, a fact a row."""
-        return tuple(self.detail.rows())
+        return tuple(self.result.rows())
 
     def to_json(self) -> str:
         """Return the record as JSON text, keys in a fixed order, numbers in full precision."""
@@ -232,7 +232,7 @@ def make_record(
         not_assessed=[Remark(**asdict(n)) for n in outcome.not_assessed],
         not_covered=outcome.not_covered,
         criteria=findings.criteria,
-        detail=findings.detail,
+        result=findings.result,
         portable_digest="",
         digest="",
     )

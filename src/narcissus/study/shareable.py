@@ -38,7 +38,7 @@ def shareable(record: Record) -> Record:
         update={
             "study": study,
             "provenance": made.model_copy(update={"digests": digests, "entropy": ""}),
-            "detail": kind.to_show(record.detail),
+            "result": kind.to_show(record.result),
         }
     )
     if changed.portable_digest:

@@ -166,13 +166,13 @@ def test_what_was_not_assessed_is_told_with_its_reason(outcome):
 def test_rows_and_digests_are_those_of_the_evidence_and_the_files(outcome, folder, evidence):
     internal = folder / "internal.json"
     found = outcome(options=RunOptions(1, SILENT, internal=internal))
-    detail, rows = found.findings.detail, {row.name: row for row in found.findings.rows}
-    assert (detail.quality, detail.extractable_bits, detail.shortest) == (0.75, 2400, 400)
+    result, rows = found.findings.result, {row.name: row for row in found.findings.rows}
+    assert (result.quality, result.extractable_bits, result.shortest) == (0.75, 2400, 400)
     with_it = rows["with the release"]
     assert (with_it.value, with_it.quantity.high) == (1, evidence.success.high)
     assert with_it.baseline == rows["an empty release"].value == 0
     assert rows["lzma"].value == 400
-    assert detail.isolation.checks == (("forks", "refused"),)
+    assert result.isolation.checks == (("forks", "refused"),)
     for name, file in (("data", "data.txt"), ("release", "release.txt"), ("program", "program.py")):
         digest = hashlib.sha256((folder / file).read_bytes()).hexdigest()
         assert found.digests[name] == f"sha256:{digest}"
@@ -248,18 +248,18 @@ def test_a_program_is_timed_where_its_limit_would_be_too_long(checked, monkeypat
 def record_of():
     """Give the function that reads the kept record, with changes to its result."""
 
-    def read(edit=lambda detail: None):
+    def read(edit=lambda result: None):
         record = read_record(KEPT)
-        said = record.detail.model_dump(mode="json")
+        said = record.result.model_dump(mode="json")
         edit(said)
-        detail = ProgramResult.model_validate_json(json.dumps(said))
-        return record.model_copy(update={"detail": detail})
+        result = ProgramResult.model_validate_json(json.dumps(said))
+        return record.model_copy(update={"result": result})
 
     return read
 
 
 def test_a_verdict_within_the_margin_and_numbers_that_cannot_be_are_refused(record_of):
-    good = record_of().detail.model_dump()
+    good = record_of().result.model_dump()
     assert ProgramResult.model_validate(good).quality == pytest.approx(1 - 23 / 2532)
     for change, says in (
         ({"margin": 2510}, "within the margin"),

@@ -75,7 +75,7 @@ def with_gap(attacker, gaps):
     return attacker.model_copy(update={"gap": gap and Quantity.of(gap)})
 
 
-def judged(exact=None, proofs=(), run=None, *, gaps=None, best=None, statement=STATEMENT, **detail):
+def judged(exact=None, proofs=(), run=None, *, gaps=None, best=None, statement=STATEMENT, **result):
     """Judge made-up numbers on a statement."""
     epsilon = statement.epsilon if has_epsilon(statement) else None
     said = {"name": "narcissus", "words": statement.words(), "definition": statement.definition}
@@ -92,7 +92,7 @@ def judged(exact=None, proofs=(), run=None, *, gaps=None, best=None, statement=S
         exact=exact,
         bounds=tuple(proofs),
         fixed_guess=fixed_guess(best, None),
-        **{"members": 1, **detail},
+        **{"members": 1, **result},
     )
     return game_of(KIND.conclude(KIND.found((criterion_of(statement),), found)))
 
@@ -108,7 +108,7 @@ class Keys:
             other[section] = {**needed, **sections.get(section, {}), key: value}
         audit = run(load_study(other))
         found = audit.results
-        found["detail"]["statement"] = found["detail"]["statement"]["words"]
+        found["result"]["statement"] = found["result"]["statement"]["words"]
         left = [str(remark) for remark in audit.record.not_assessed]
         said = [audit.status, audit.verdict, audit.record.assumptions, left, found]
         return json.dumps(said, default=str)

@@ -54,9 +54,9 @@ def made(tmp_path, name="s.toml", delta=0.4, more="", when="never"):
 )
 def test_a_study_says_how_it_ended(tmp_path, delta, when, ended, status, said):
     audit = run(load_study(made(tmp_path, delta=delta, when=when)))
-    end = audit.record.detail.play.end
+    end = audit.record.result.play.end
     assert (end.ended, audit.status, said in audit.verdict) == (ended, status, True)
-    trials = audit.record.detail.play.trials
+    trials = audit.record.result.play.trials
     assert trials <= counts()[end.look - 1]
     assert trials == 20 or when == "never"
 
@@ -66,7 +66,7 @@ def test_time_ends_a_game_and_verify_ends_it_there(tmp_path, narcissus):
     code, _, err = narcissus("audit", path, "--out", out, "--budget", "0.001s")
     assert code == 3, err
     record = read_record(out / "record.json")
-    assert record.detail.play.end.ended == "budget"
+    assert record.result.play.end.ended == "budget"
     assert "would probably do" in record.verdict
     assert "budget" not in record.study["run"]
     assert narcissus("verify", out, path, "--quiet")[0] == 0
@@ -96,8 +96,8 @@ def test_a_record_that_its_own_numbers_contradict_is_refused(tmp_path, change, s
     audit = run(load_study(made(tmp_path, delta=GAP + 0.3)))
     path, forged = tmp_path / "record.json", json.loads(audit.record.to_json())
     path.write_text(json.dumps(forged))
-    assert read_record(path).detail.play.end.ended == "below"
-    change(forged["detail"]["play"])
+    assert read_record(path).result.play.end.ended == "below"
+    change(forged["result"]["play"])
     del forged["digest"]
     path.write_text(json.dumps({**forged, "digest": digest_of(forged)}))
     with pytest.raises(InputError, match=says):

@@ -73,7 +73,7 @@ def study(tmp_path):
 @pytest.mark.states("Cohen et al. 2024", "Definition 1.6")
 def test_every_rate_is_proved_and_the_worst_one_named(study, tmp_path):
     audit = run(study(), rng=1)
-    case, cover = case_of(audit), audit.record.detail.cover
+    case, cover = case_of(audit), audit.record.result.cover
     member, needed = case.exact.member, case.exact.needed
     assert (audit.record.status, audit.record.grade) == ("met", "proved")
     assert "for every rate from 0 to 0.5" in audit.verdict
@@ -93,14 +93,14 @@ def test_every_rate_is_proved_and_the_worst_one_named(study, tmp_path):
     audit.save(tmp_path / "out")
     record = read_record(tmp_path / "out" / "record.json")
     assert disagreement(record) == ""
-    assert record.detail.cover == cover
+    assert record.result.cover == cover
 
 
 def test_a_rate_that_violates_is_named_though_no_point_of_the_grid_does(study):
     audit = run(study(("delta = 0.004", "delta = 0.001")), rng=1)
     assert (audit.record.status, audit.record.grade) == ("exceeded", "proved")
     assert "Violated, proved" in audit.verdict
-    rate = audit.record.detail.cover.rate
+    rate = audit.record.result.cover.rate
     assert rate not in (0, 0.1, 0.2, 0.3, 0.4, 0.5)
     assert f"at rate = {rate!r}" in audit.verdict
 
@@ -127,8 +127,8 @@ def test_where_nothing_is_known_between_it_is_said(study, changes, reason):
     assert audit.record.status == "inconclusive"
     assert reason in audit.verdict
     assert 'kind = "grid"' in audit.verdict
-    assert audit.record.detail.cover is None
-    assert "cover" not in audit.results["detail"]
+    assert audit.record.result.cover is None
+    assert "cover" not in audit.results["result"]
 
 
 def test_the_same_points_as_a_grid_are_proved_for_these(study):
@@ -136,14 +136,14 @@ def test_the_same_points_as_a_grid_are_proved_for_these(study):
     audit = run(study(('kind = "rates"\nfrom = 0.0\nto = 0.5\npoints = 6', grid)), rng=1)
     assert audit.record.status == "met"
     assert "for each of the 6 distributions of the family" in audit.verdict
-    assert audit.record.detail.cover is None
+    assert audit.record.result.cover is None
 
 
 def test_an_outcome_that_its_cover_does_not_show_is_refused(study):
     record = run(study(("points = 6", "points = 6\nbudget = 6")), rng=1).record
     said = disagreement(record.model_copy(update={"status": "met", "grade": "proved"}))
     assert said == "the status is 'met', and that of the rows 'inconclusive'"
-    cover = record.detail.cover
+    cover = record.result.cover
     with pytest.raises(ValueError, match="not in the interval"):
         type(cover)(**{**dict(cover), "rate": 0.9})
 
@@ -205,7 +205,7 @@ def test_others_look_at_values_and_a_value_that_is_refused_matters_only_if_it_is
 def test_a_statement_that_allows_nothing_has_a_tolerance(study):
     none = ("delta = 0.004", "delta = 0.0")
     audit = run(study(none, ("n = 40", "n = 4"), ("points = 6", "points = 6\nbudget = 50")), rng=1)
-    assert audit.record.detail.cover.tolerance == LEAST
+    assert audit.record.result.cover.tolerance == LEAST
     with pytest.raises(NarcissusError, match="tolerance"):
         study(("points = 6", "points = 6\ntolerance = 0.0"))
 

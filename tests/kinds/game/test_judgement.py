@@ -405,7 +405,7 @@ def test_a_family_in_a_study_is_judged_member_by_member(tmp_path):
     assert case_of(each).exact.least == pytest.approx(1)
     assert case_of(each).exact.members == 1024
     assert "pair 1, [0, 0, 0, 0, 0, 0, 0, 0]" in each.verdict
-    assert each.record.detail.play.member.startswith("pair ")
+    assert each.record.result.play.member.startswith("pair ")
     html = render_html(each.record)
     assert "each of the 1,024 distributions" in html
     drawn = run(load_study(shipped_study("neighbours-on-average").path), rng=1)
@@ -694,7 +694,7 @@ def said(tmp_path):
 
     def read(change, criteria=1):
         data = read_record(KEPT).to_dict()
-        change(data["detail"])
+        change(data["result"])
         data["criteria"] *= criteria
         del data["digest"]
         data["digest"] = digest_of(data)
@@ -709,7 +709,7 @@ def said(tmp_path):
 
 
 def needed(**changes):
-    return lambda detail: detail["exact"]["needed"].update(**changes)
+    return lambda result: result["exact"]["needed"].update(**changes)
 
 
 @pytest.mark.parametrize(
@@ -734,7 +734,7 @@ def test_a_forged_record_is_refused_for_what_it_shows(said, change, says):
 
 
 def test_a_record_of_several_criteria_is_refused(said):
-    assert "too many values" in said(lambda detail: None, criteria=2)
+    assert "too many values" in said(lambda result: None, criteria=2)
 
 
 @pytest.mark.parametrize("decided", [None, 50])

@@ -358,7 +358,7 @@ def test_what_was_said_of_a_world_of_ones_own_is_not_kept(tmp_path):
 
 def test_a_record_without_conversations_has_no_key_for_them(tmp_path):
     audit = run(load_study(write(tmp_path, SMALL)), rng=3)
-    assert "transcripts" not in audit.results["detail"]["play"]["attackers"][0]
+    assert "transcripts" not in audit.results["result"]["play"]["attackers"][0]
 
 
 def test_what_was_said_is_the_same_when_a_run_is_continued(tmp_path):
@@ -664,8 +664,8 @@ def test_workers_do_not_change_a_digit_nor_the_decision(game, delta):
     assert case_of(plain).outcome == "violates"
     assert case_of(plain).attackers[0].failed > 0
     # "late" must pass some batches, and end before the last one.
-    assert plain.record.detail.play.trials < 3200
-    assert delta == 0.1 or plain.record.detail.play.trials > 500
+    assert plain.record.result.play.trials < 3200
+    assert delta == 0.1 or plain.record.result.play.trials > 500
     two = run(study, workers=2, folder="two")
     assert two.record.to_json() == plain.record.to_json()
     # Once more, all out of the store.
@@ -939,9 +939,9 @@ def test_what_takes_long_is_refused_and_started_with_yes(
     loaded = game_work()
     with pytest.raises(LongWorkError, match=r"at most 2,000 trials of .* s each, in 1 processes"):
         narcissus.run(loaded, hours=0.0, folder="out")
-    assert narcissus.run(loaded, hours=None, folder="out").record.detail.play.trials > 0
+    assert narcissus.run(loaded, hours=None, folder="out").record.result.play.trials > 0
     # all is in the store: nothing is left to be agreed to
-    assert narcissus.run(loaded, hours=0.0, folder="out").record.detail.play.trials > 0
+    assert narcissus.run(loaded, hours=0.0, folder="out").record.result.play.trials > 0
 
 
 def test_an_agreement_changes_no_number(game_work):

@@ -18,14 +18,14 @@ RECORDS = Path(__file__).parents[2] / "study" / "records" / "last"
 def record_of():
     """Give the function that reads a record, and changes its result."""
 
-    def read(name, edit=lambda detail: {}, **statement):
+    def read(name, edit=lambda result: {}, **statement):
         record = read_record(RECORDS / f"{name}.json")
-        said = record.detail.statement.model_copy(update=statement)
-        changes = {"statement": said, **edit(record.detail)}
+        said = record.result.statement.model_copy(update=statement)
+        changes = {"statement": said, **edit(record.result)}
         most = statement.get("delta", record.criteria[0].at_most)
         criteria = [one.model_copy(update={"at_most": most}) for one in record.criteria]
-        detail = record.detail.model_copy(update=changes)
-        return record.model_copy(update={"criteria": tuple(criteria), "detail": detail})
+        result = record.result.model_copy(update=changes)
+        return record.model_copy(update={"criteria": tuple(criteria), "result": result})
 
     return read
 
@@ -39,10 +39,10 @@ def changed(node, **changes):
     return node.model_copy(update=parts)
 
 
-def played(detail, **changes):
+def played(result, **changes):
     """Change every attacker."""
-    attackers = tuple(changed(attacker, **changes) for attacker in detail.play.attackers)
-    return {"play": changed(detail.play, attackers=attackers)}
+    attackers = tuple(changed(attacker, **changes) for attacker in result.play.attackers)
+    return {"play": changed(result.play, attackers=attackers)}
 
 
 @pytest.fixture
@@ -53,9 +53,9 @@ def blocks():
     ]
 
 
-def quiet(detail, **changes):
+def quiet(result, **changes):
     """Leave the attackers alone to speak, with changes of each."""
-    return {**played(detail, **changes), "exact": None, "bounds": ()}
+    return {**played(result, **changes), "exact": None, "bounds": ()}
 
 
 ZERO = {"value": 0.0, "low": 0.0}
@@ -79,7 +79,7 @@ def test_what_is_proved_is_in_a_table_with_its_theorem(record_of, blocks):
 
 
 def test_a_limit_on_what_an_attacker_gains_is_rounded_up(record_of, blocks):
-    record = record_of("game", lambda detail: quiet(detail, gap={"high": 0.30041}), delta=0.4)
+    record = record_of("game", lambda result: quiet(result, gap={"high": 0.30041}), delta=0.4)
     assert gains_of(record, blocks) == ["at most 0.301"]
 
 
@@ -94,7 +94,7 @@ def test_a_limit_on_what_an_attacker_gains_is_rounded_up(record_of, blocks):
     ],
 )
 def test_no_limit_stands_beside_an_attacker_who_showed_nothing(record_of, changes, blocks):
-    record = record_of("game", lambda detail: quiet(detail, **changes), delta=0.4)
+    record = record_of("game", lambda result: quiet(result, **changes), delta=0.4)
     assert gains_of(record, blocks) == [None]
 
 
@@ -116,9 +116,9 @@ def test_of_a_family_the_distribution_that_is_hit_most_is_named_with_its_grade(r
 def test_a_game_is_no_ground_and_vacuous_theorems_are_left_out(record_of):
     for value, count in ((1.0, 0), (0.5, 1)):
 
-        def edit(detail, value=value):
+        def edit(result, value=value):
             facts = {"what": "success of all", "limits": "success", "limit": {"value": value}}
-            return {"exact": None, "bounds": (changed(detail.bounds[0], **facts),)}
+            return {"exact": None, "bounds": (changed(result.bounds[0], **facts),)}
 
         record = record_of("game", edit)
         said = LAYOUT.subject(record, KIND.judged(record))
@@ -130,8 +130,8 @@ def test_a_game_is_no_ground_and_vacuous_theorems_are_left_out(record_of):
     ("most", "limits"), [(1.0, []), (0.6123, ["At most 61.3% of attempts fit the data."])]
 )
 def test_what_any_attacker_of_a_game_reaches_is_a_limit(record_of, most, limits):
-    def edit(detail):
-        return {"exact": changed(detail.exact, largest=most, members=1), "bounds": ()}
+    def edit(result):
+        return {"exact": changed(result.exact, largest=most, members=1), "bounds": ()}
 
     record = record_of("game", edit).model_copy(update={"status": "exceeded"})
     said = LAYOUT.subject(record, KIND.judged(record))

@@ -99,7 +99,7 @@ def test_a_gain_at_the_given_prior_is_compared_with_the_baseline_at_that_prior()
     assert not case.contradictions
     assert "0.4 (best fixed guess)" in case.play.breaks
     # the statement is about each near prior, so its words hold the guess of none of them
-    assert case.detail.statement.words == "success <= e^0 x best fixed guess + 0.02"
+    assert case.result.statement.words == "success <= e^0 x best fixed guess + 0.02"
 
 
 def test_what_is_played_breaks_the_statement_for_all_near_priors_and_says_where():
@@ -129,9 +129,9 @@ def test_lemmas_about_the_given_prior_are_left_out_and_privacy_is_not():
 def test_a_record_is_read_again_and_a_changed_one_is_refused(tmp_path):
     audit = run(study(0.07, **PLAYED), rng=1)
     (tmp_path / "r.json").write_text(audit.record.to_json(), encoding="utf-8")
-    assert read_record(tmp_path / "r.json").detail.near == EVERY
+    assert read_record(tmp_path / "r.json").result.near == EVERY
     changed = json.loads(audit.record.to_json())
-    changed["detail"]["exact"]["needed"]["high"] = 0.08
+    changed["result"]["exact"]["needed"]["high"] = 0.08
     (tmp_path / "r.json").write_text(json.dumps(changed), encoding="utf-8")
     with pytest.raises(NarcissusError):
         read_record(tmp_path / "r.json")

@@ -137,9 +137,9 @@ def test_no_record_makes_reading_it_sum_without_end():
 
 @pytest.mark.parametrize("kind", ["language-model", "image-model", "classifier"])
 def test_what_others_trained_on_is_taken_on_trust(kept_audit, kind):
-    detail, premises = kept_audit(kind).record.detail, study_kind(kind).premises
-    given = detail.model_copy(update={"by_chance": False})
-    assert len(premises(detail)) == 1
+    result, premises = kept_audit(kind).record.result, study_kind(kind).premises
+    given = result.model_copy(update={"by_chance": False})
+    assert len(premises(result)) == 1
     assert "was not trained on them" in premises(given)[1]
     # shadow networks that somebody else trained
     assert len(premises(given)) == 2 + (kind == "classifier")

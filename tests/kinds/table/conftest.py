@@ -80,11 +80,11 @@ class Compared(JudgedSetting):
 
 def compared(threshold, excesses, clashes=(), given=()):
     """Judge excesses, as of one setting."""
-    detail = SettingFound(
+    result = SettingFound(
         **{**SETTING, "label": "here", "given": tuple(given), "are_real": True},
         guess=guess_of(GUESS), attacks={}, excesses=tuple(excesses),
     )  # fmt: skip
-    return Compared(detail, threshold, clashes=tuple(clashes))
+    return Compared(result, threshold, clashes=tuple(clashes))
 
 
 @pytest.fixture(scope="session")
@@ -118,10 +118,10 @@ def setting_of():
 
     def make(
         *, guess=GUESS, attacks=None, ceiling=None, bounds=(), groups=(), excesses=(), gain=None,
-        threshold=None, verdict=None, clash=(), statements=(), **detail,
+        threshold=None, verdict=None, clash=(), statements=(), **result,
     ):  # fmt: skip
         attacks = attacks or {}
-        told = {**SETTING, "best": next(iter(attacks), None), **detail}
+        told = {**SETTING, "best": next(iter(attacks), None), **result}
         level = told["confidence"]
         own = SettingFound(
             **told,

@@ -35,8 +35,8 @@ def said(case):
 
 def conclude(experiment, trials, threshold, at):
     criteria, found = measured(experiment, trials, threshold, at)
-    detail = TableResult(settings=tuple(found), decided_at=at)
-    findings = Findings(criteria, tuple(detail.rows()), detail)
+    result = TableResult(settings=tuple(found), decided_at=at)
+    findings = Findings(criteria, tuple(result.rows()), result)
     return judge(findings, [*setting_cases(findings)], is_sweep=True).each
 
 
@@ -63,9 +63,9 @@ def concluded(prepared, made_up):
         experiment = replace(experiment, settings=settings)
         made = [made_up(experiment, 30, seed=seed) for seed in (1, 2)]
         for number, one in enumerate(made):
-            one.proved[:] = np.maximum(one.detail.guess, 0.55 + 0.1 * number)
+            one.proved[:] = np.maximum(one.result.guess, 0.55 + 0.1 * number)
             # the prior says the same of guesses and decoys as they score, so it is not refuted
-            one.guessed[:] = one.detail.guess
+            one.guessed[:] = one.result.guess
             for name in one.decoy:
                 one.decoy[name][:, 1] = one.decoy[name][:, 0]
         for number, change in changes:
@@ -86,9 +86,9 @@ def test_every_setting_is_summarised_and_held_from_its_own_trials(concluded):
     guessed = scored(made[0].experiment, held_out_attempts(made[0].experiment))
     for number, (one, result) in enumerate(zip(made, found, strict=True)):
         told = {"held_out": guessed, "threshold": threshold}
-        assert result.detail == summarise(made[0].experiment, number, one.trials, **told)
+        assert result.result == summarise(made[0].experiment, number, one.trials, **told)
         expected = excesses(made[0].experiment, number, one.trials, threshold)
-        assert result.detail.excesses == tuple(expected)
+        assert result.result.excesses == tuple(expected)
         assert result.threshold == Accepted(share=0.7)
         assert result.status == "met"
         assert result.decides
@@ -99,7 +99,7 @@ def test_every_setting_is_summarised_and_held_from_its_own_trials(concluded):
 def test_without_a_threshold_nothing_is_held_against_one(concluded):
     _, found = concluded()
     for result in found:
-        assert (result.threshold, result.detail.excesses, result.status) == (
+        assert (result.threshold, result.result.excesses, result.status) == (
             None,
             (),
             "no threshold",
@@ -180,7 +180,7 @@ def test_few_trials_say_how_many_would_do(concluded):
     for result in found:
         assert result.status == "too few trials"
         assert result.trials_needed == max(
-            e.trials for e in result.detail.excesses if e.name == "posterior"
+            e.trials for e in result.result.excesses if e.name == "posterior"
         )
         assert result.grade == "sampled"
 
@@ -191,11 +191,11 @@ def test_a_setting_rests_on_its_own_declaration_alone(concluded, word):
     given, free = found[word], found[1 - word]
     said = (f"{given.label} is kept",)
     assert (given.status, free.status) == ("met", "met")
-    assert (given.detail.is_declared, given.assumptions) == (True, said)
-    assert (free.detail.is_declared, free.assumptions) == (False, ())
-    assert {(b.grade, b.takes_as_given) for b in given.detail.bounds} == {("proved if", said)}
-    assert {(b.grade, b.takes_as_given) for b in free.detail.bounds} == {("proved", ())}
-    assert (given.detail.proved_if, free.detail.proved_if) == ("what was declared holds", "")
+    assert (given.result.is_declared, given.assumptions) == (True, said)
+    assert (free.result.is_declared, free.assumptions) == (False, ())
+    assert {(b.grade, b.takes_as_given) for b in given.result.bounds} == {("proved if", said)}
+    assert {(b.grade, b.takes_as_given) for b in free.result.bounds} == {("proved", ())}
+    assert (given.result.proved_if, free.result.proved_if) == ("what was declared holds", "")
 
 
 @pytest.mark.parametrize("more", [{}, ROWS], ids=["prior", "rows"])
@@ -263,7 +263,7 @@ def test_every_level_must_meet_it_unless_one_is_named(others, setting):
     assert whole.status == (others if others != "no threshold" else "met")
     # what stands for the whole is what it is judged by
     assert whole.worst.status == whole.status
-    assert f"at {whole.worst.label}," in said(whole) or not whole.worst.detail.attacks
+    assert f"at {whole.worst.label}," in said(whole) or not whole.worst.result.attacks
     one = overall("ε = 1")
     # what is refuted at one level is assumed at all of them
     assert one.status == ("contradicted" if others == "contradicted" else "met")
@@ -282,7 +282,7 @@ def test_the_numbers_that_stand_for_a_sweep_are_those_its_status_is_from(setting
             for n, (status, scale) in enumerate(found)
         ]
         case = StudyJudgement(Findings((), (), None), tuple(settings), is_sweep=True)
-        return case.worst.detail.noise.scale
+        return case.worst.result.noise.scale
 
     met, more, over, worse, none = (
         ("met", 5.0), ("met", 9.0), ("exceeded", 2.0), ("exceeded", 1.0), ("exceeded", 0.0)
@@ -348,12 +348,12 @@ def test_the_highest_confidence_is_the_headline_whatever_the_order(study, narcis
     for given in ([0.5, 0.99], [0.99, 0.5]):
         narcissus("audit", study(bounds={"confidence": given}), "--json", "--quiet", "--restart")
         [one] = KIND.judged(read_record("results/s")).each
-        counts = [bound for bound in one.detail.bounds if not bound.is_share]
+        counts = [bound for bound in one.result.bounds if not bound.is_share]
         levels = {bound.name: set() for bound in counts}
         for bound in counts:
             levels[bound.name].add(bound.confidence)
         assert levels == {"interpolation": {0.5, 0.99}, "published": {0.5, 0.99}}
-        assert one.detail.count_bound.confidence == 0.99
-        assert one.detail.confidence == 0.95  # sampled limits have a level of their own
-        bounds.append([row for row in one.detail.rows() if row.role == "bound"])
+        assert one.result.count_bound.confidence == 0.99
+        assert one.result.confidence == 0.95  # sampled limits have a level of their own
+        bounds.append([row for row in one.result.rows() if row.role == "bound"])
     assert bounds[0] == bounds[1]

@@ -322,10 +322,10 @@ def test_what_is_counted_over_all_people_is_exact(study, narcissus, trials):
         other = {"epsilon": None, **mechanism}
         path = study(**ALL, mechanism=other, attacks=ATTACKS, run={"trials": trials})
         record, _ = audited(narcissus, path)
-        prior, posterior = record.detail.attacks["prior"], record.detail.attacks["posterior"]
+        prior, posterior = record.result.attacks["prior"], record.result.attacks["posterior"]
         assert prior.low == prior.share == prior.high
         assert prior.number("baseline_low") == prior.baseline == prior.number("baseline_high")
-        assert prior.share == record.detail.guess.share
+        assert prior.share == record.result.guess.share
         assert prior.gain_low == prior.gain == prior.gain_high == 0
         # the noise of other releases is another matter, and so are decoys
         exact = mechanism.get("scale") == 0
@@ -340,9 +340,9 @@ def test_all_people_test_the_prior_by_what_chance_does_to_their_secrets(study, n
     for trials in (1, 8):
         path = study(**ALL, attacks=ATTACKS, run={"trials": trials})
         record, _ = audited(narcissus, path)
-        test = record.detail.prior_tests[BEST]
+        test = record.result.prior_tests[BEST]
         found.append((test.off.value, test.by_the_prior, test.chance_off))
-        assert record.detail.prior_tests["prior"].chance_off == found[-1][-1]
+        assert record.result.prior_tests["prior"].chance_off == found[-1][-1]
         assert test.quantity.low == test.value == test.quantity.high
         assert abs(test.off.value) < found[-1][-1] < 0.15  # of 500 people
     assert found[0] == pytest.approx(found[1], abs=1e-12)

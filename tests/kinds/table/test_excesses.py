@@ -107,7 +107,7 @@ def test_what_is_gained_is_what_is_recovered_less_the_baseline(study, narcissus,
         [one] = settings_of()
         for found in [*one.attacks.values(), one.ceiling]:
             assert found.gain == pytest.approx(found.share - found.baseline)
-        for row in one.detail.rows():
+        for row in one.result.rows():
             if row.role == "gain":
                 assert row.quantity.low <= row.value <= row.quantity.high
 

@@ -544,7 +544,7 @@ def record_of(least=None):
 
 
 def of(setting, by="place"):
-    return {group.group: group for group in setting.detail.groups if group.by == by}
+    return {group.group: group for group in setting.result.groups if group.by == by}
 
 
 def test_of_all_people_small_groups_are_one_and_it_is_said():
@@ -552,9 +552,9 @@ def test_of_all_people_small_groups_are_one_and_it_is_said():
     # 4 + 2 + 1 are fewer than 10: the next smallest is merged with them
     assert [*of(one)] == ["a", SMALLER]
     assert of(one)[SMALLER].share_of_people == pytest.approx(19 / 49)
-    assert one.detail.merged.least == 10
-    assert one.detail.merged.merged["place"] == 4
-    assert one.detail.merged.people == 49
+    assert one.result.merged.least == 10
+    assert one.result.merged.merged["place"] == 4
+    assert one.result.merged.people == 49
     text = " ".join(narcissus.report.render_text(record_of()).split())
     assert "4 groups by “place” are one" in text
     assert "fewer than 10 people" in text
@@ -581,7 +581,7 @@ def test_nothing_else_changes():
     """Numbers about everybody, and about groups that are large, stay to the last digit."""
     fine, one = setting_in(record_of(1)), setting_in(record_of())
     everybody = [
-        found.detail.model_copy(update={"groups": ()}).model_dump() for found in (fine, one)
+        found.result.model_copy(update={"groups": ()}).model_dump() for found in (fine, one)
     ]
     assert everybody[0] == everybody[1]
     assert of(fine)["a"].guess == of(one)["a"].guess
@@ -589,7 +589,7 @@ def test_nothing_else_changes():
 
 def test_drawn_people_are_in_groups_of_any_size():
     one = audited(study(people(), who="prior"))
-    assert one.detail.merged is None
+    assert one.result.merged is None
     assert len(of(one)) == 5
 
 
@@ -605,7 +605,7 @@ def test_of_drawn_rows_the_different_people_count_who_were_played():
         apart = prepare(other.settings, other.folder, 3)
     place = apart.table.index("age")
     seen = {int(row[place]) for t in range(4) for row in apart.population(t).inputs.draw.data[0]}
-    assert record.detail.merged.people == len(seen)
+    assert record.result.merged.people == len(seen)
     assert experiment.targets * 4 > len(seen) > 20
     for label, group in of(record).items():
         assert label == SMALLER or group.share_of_people * 80 >= 10
@@ -617,8 +617,8 @@ def test_two_divisions_that_differ_by_one_person_are_not_both_shown():
     rows.loc[rows.index[rows["place"] == "b"][0], "school"] = "a"
     groups = {"columns": ["place", "school"], "unusual": False, "singled_out": False}
     one = audited(study(rows, groups=groups))
-    assert {group.by for group in one.detail.groups} == {"place"}
-    assert one.detail.merged.left_out == ("school",)
+    assert {group.by for group in one.result.groups} == {"place"}
+    assert one.result.merged.left_out == ("school",)
     shown_all = narcissus.run(study(rows, groups={**groups, "least_group": 1}))
     assert {g.by for g in KIND.judged(shown_all.record).each[0].groups} == {"place", "school"}
 
@@ -627,8 +627,8 @@ def test_where_all_are_few_no_group_is_shown():
     groups = {"unusual": False, "singled_out": False}
     record = narcissus.run(study(people({"a": 12, "b": 8}), groups=groups)).record
     [one] = KIND.judged(record).each
-    assert one.detail.groups == ()
-    assert one.detail.merged.left_out == ("place",)
+    assert one.result.groups == ()
+    assert one.result.merged.left_out == ("place",)
     assert "the groups are too small to show" in " ".join(
         narcissus.report.render_text(record).split()
     )
@@ -637,7 +637,7 @@ def test_where_all_are_few_no_group_is_shown():
 def test_the_worst_group_is_one_that_may_be_shown():
     more = {"threshold": {"share": 0.9, "worst_group": 0.9}}
     one = audited(study(people(), **more))
-    groups = {excess.group for excess in one.detail.excesses if excess.group.startswith("place")}
+    groups = {excess.group for excess in one.result.excesses if excess.group.startswith("place")}
     assert groups == {"place: a", f"place: {SMALLER}"}
 
 

@@ -16,7 +16,7 @@ KEPT = Path(__file__).parents[2] / "study" / "records" / "last" / "sweep.json"
 
 
 def setting(data):
-    return data["detail"]["settings"][0]
+    return data["result"]["settings"][0]
 
 
 def bound(data, *, is_share):
@@ -57,7 +57,7 @@ def test_what_cannot_be_of_one_setting_is_refused(edit, tmp_path):
     edit(data)
     data["digest"] = digest_of(data)
     (tmp_path / "record.json").write_text(json.dumps(data))
-    with pytest.raises(InputError, match=r"detail|those of its kind"):
+    with pytest.raises(InputError, match=r"result|those of its kind"):
         read_record(tmp_path)
 
 
@@ -73,10 +73,10 @@ def test_a_lower_limit_that_is_raised_is_another_status(tmp_path):
 def test_of_the_file_that_was_released_neither_digest_nor_folder_is_shown():
     own = OwnRelease(path="/home/ann/counts.csv", digest="d", people=3, guessed=2, by_the_prior=1.5,
                      attacks=())  # fmt: skip
-    detail = read_record(KEPT).detail
-    shown = KIND.to_show(detail.model_copy(update={"own_release": own}))
+    result = read_record(KEPT).result
+    shown = KIND.to_show(result.model_copy(update={"own_release": own}))
     assert (shown.own_release.path, shown.own_release.digest) == ("counts.csv", WITHHELD)
-    assert KIND.to_show(detail) == detail
+    assert KIND.to_show(result) == result
 
 
 def test_settings_with_one_label_are_told_apart():

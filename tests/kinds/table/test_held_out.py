@@ -82,7 +82,7 @@ def test_a_prior_that_misses_a_relation_is_refuted(study, narcissus):
     threshold = {"share": 0.95}
     code, record, one = audited(narcissus, study(**PLAY, threat=threat, threshold=threshold))
     assert (code, record["status"]) == (3, "contradicted")
-    [forest] = [h for h in one.detail.held_out if h.by == FOREST]
+    [forest] = [h for h in one.result.held_out if h.by == FOREST]
     assert forest.share > 0.9 > 0.4 > forest.at_most >= forest.prior_share - 0.1
     tables = [block for block in describe_results([one], one).blocks if isinstance(block, Grid)]
     [guesses] = [table for table in tables if table.columns[0] == "Guesses by"]
@@ -98,7 +98,7 @@ def test_people_who_are_copies_are_not_independent(study, narcissus):
     _, record, one = audited(narcissus, path)
     assert record["status"] == "contradicted"
     assert any("independent given their known columns" in c for c in record["contradictions"])
-    [equal] = [h for h in one.detail.held_out if h.by == EQUAL]
+    [equal] = [h for h in one.result.held_out if h.by == EQUAL]
     assert (equal.people, equal.share) == (40, 1.0)
 
 
@@ -122,10 +122,10 @@ def test_a_refuted_prior_voids_every_mode(study, narcissus, people):
     path = study(**{**PLAY, "prior": prior}, threat=threat, threshold={"share": 0.65})
     code, record, one = audited(narcissus, path)
     assert (code, record["status"]) == (3, "contradicted")
-    tests = one.detail.held_out
+    tests = one.result.held_out
     assert max(h.share for h in tests) > 0.9 > 0.7 > max(h.at_most for h in tests)
     assert record["verdict"].startswith("Contradicted: The prior is refuted")
-    tried = record["detail"]["other_priors"]
+    tried = record["result"]["other_priors"]
     assert tried[-1] == {
         "name": "bayesian-network",
         "options": 'parents = 3, score = "bic"',
@@ -141,7 +141,7 @@ def test_the_prior_that_is_named_decides(study, narcissus):
     path = study(**{**PLAY, "prior": prior}, threat=threat, threshold={"share": 0.65})
     code, record, one = audited(narcissus, path)
     assert (code, record["status"]) == (1, "exceeded")
-    assert not one.detail.is_prior_refuted
+    assert not one.result.is_prior_refuted
 
 
 @pytest.fixture

@@ -186,15 +186,15 @@ def test_no_record_contradicts_its_verdict(study, seed):
     audit = narcissus.run(narcissus.load_study(path))
     assert audit.status != "contradicted" or people == "rows"
     for one in settings_of(audit.record):
-        shown = [*one.detail.attacks.values(), one.detail.ceiling]
-        proved = min(bound.at_most for bound in one.detail.bounds if bound.is_share)
+        shown = [*one.result.attacks.values(), one.result.ceiling]
+        proved = min(bound.at_most for bound in one.result.bounds if bound.is_share)
         if people == "prior":
             for found in shown:
                 assert found.share <= proved + 1e-12
-                assert found.share <= one.detail.ceiling.share + 1e-12
+                assert found.share <= one.result.ceiling.share + 1e-12
                 assert found.low <= found.share <= found.high
                 assert found.approximate[0] <= found.share <= found.approximate[1]
-        held = one.detail.excesses
+        held = one.result.excesses
         if one.status == "met":
             assert not any(e.role == "attack" and e.low > 0 for e in held)
             for group in {e.group for e in held}:
@@ -342,7 +342,7 @@ def states(setting_of):
     """Give a function from numbers to what they state, and its words that tell them apart."""
 
     def make(**changes):
-        return statements(setting_of(**{"given": GIVEN, **changes}).detail)
+        return statements(setting_of(**{"given": GIVEN, **changes}).result)
 
     return make
 
@@ -479,7 +479,7 @@ def test_an_attack_that_ignores_the_release_gains_nothing_in_any_group(study, na
     narcissus("audit", path, "--json", "--quiet")
     [one] = settings_of()
     assert one.status != "exceeded"
-    for group in one.detail.groups:
+    for group in one.result.groups:
         own = group.attacks["prior"]
         assert own.share == pytest.approx(group.guess.share)
         assert own.over_guess.value == pytest.approx(0.0, abs=1e-12)

@@ -44,7 +44,7 @@ def check_attack(found):
 
 
 def check_bounds(one):
-    for bound in one.detail.bounds:
+    for bound in one.result.bounds:
         assert bound.grade in ("proved", "proved if", "not assessed")
         assert bound.theorem
         assert bound.is_share or 0 < bound.confidence < 1
@@ -112,17 +112,17 @@ def test_every_kind_of_study_gives_a_valid_record(study, narcissus, fit, case):
     assert len(record["criteria"]) == len(found)
     asked = {"prior", "posterior", "ceiling"} if "attacks" not in changes else {*changes["attacks"]}
     for one in found:
-        assert {*one.detail.attacks} == asked - {"ceiling"}
-        assert (one.detail.ceiling is not None) == ("ceiling" in asked)
-        for attack in [*one.detail.attacks.values(), *filter(None, [one.detail.ceiling])]:
+        assert {*one.result.attacks} == asked - {"ceiling"}
+        assert (one.result.ceiling is not None) == ("ceiling" in asked)
+        for attack in [*one.result.attacks.values(), *filter(None, [one.result.ceiling])]:
             check_attack(attack)
         check_bounds(one)
-        assert 0 <= one.detail.guess.low <= one.detail.guess.share <= one.detail.guess.high
-        if "prior" in one.detail.attacks and case == "one trial of one person":
+        assert 0 <= one.result.guess.low <= one.result.guess.share <= one.result.guess.high
+        if "prior" in one.result.attacks and case == "one trial of one person":
             # Without the release, the best guess is the prior attack's own baseline.
-            assert one.detail.guess.share == pytest.approx(one.detail.attacks["prior"].baseline)
+            assert one.result.guess.share == pytest.approx(one.result.attacks["prior"].baseline)
     if isinstance(level, list) and case != "by mu":
-        noises = [one.detail.noise.scale for one in found]
+        noises = [one.result.noise.scale for one in found]
         assert len(set(noises)) == len(noises)
     code, _, err = narcissus("report", Path("results/s/record.json"), "--text")
     assert code == 0, err
@@ -150,13 +150,13 @@ def test_a_guess_between_the_values_is_made_scored_and_bounded(study):
         Path("people.csv").read_text().replace("yes", "2").replace("no,", "0,")
     )
     [one] = settings_of(play(path, internal="guesses.csv").record)
-    assert one.detail.guess.share == pytest.approx(1, abs=1e-12)
-    assert one.detail.ceiling.share == pytest.approx(1, abs=1e-12)
+    assert one.result.guess.share == pytest.approx(1, abs=1e-12)
+    assert one.result.ceiling.share == pytest.approx(1, abs=1e-12)
     for name in ("prior", "posterior"):
-        assert one.detail.attacks[name].share == pytest.approx(1, abs=1e-12)
-        assert one.detail.attacks[name].baseline == pytest.approx(1, abs=1e-12)
-    assert one.detail.attacks["rap"].share < 1  # it says listed values only
-    for bound in one.detail.bounds:
+        assert one.result.attacks[name].share == pytest.approx(1, abs=1e-12)
+        assert one.result.attacks[name].baseline == pytest.approx(1, abs=1e-12)
+    assert one.result.attacks["rap"].share < 1  # it says listed values only
+    for bound in one.result.bounds:
         assert bound.at_most == (1 if bound.is_share else 15)
     with Path("guesses.csv").open() as file:
         said = {(r["attack"], r["true_ill"], r["guess_ill"]) for r in csv.DictReader(file)}
@@ -179,9 +179,9 @@ def test_a_bad_attack_limits_nobody_else(study):
         settings_of(play(path).record)
         for path in (study(attacks={"rarest": {"name": "mine:Rarest"}}), study())
     )
-    assert alone.detail.bounds == with_all.detail.bounds
-    best = max(bound.at_most for bound in alone.detail.bounds if not bound.is_share)
-    tops = with_all.detail.attacks["prior"].distribution.targets
+    assert alone.result.bounds == with_all.result.bounds
+    best = max(bound.at_most for bound in alone.result.bounds if not bound.is_share)
+    tops = with_all.result.attacks["prior"].distribution.targets
     assert best >= np.median(tops)
 
 
@@ -279,7 +279,7 @@ def test_an_attack_that_fails_is_named(study, narcissus, answer, says, workers):
 def test_a_prior_of_ones_own(study):
     Path("own.py").write_text(PRIOR)
     mine, ours = (
-        [one.distribution for one in play(path).record.detail.settings[0].attacks]
+        [one.distribution for one in play(path).record.result.settings[0].attacks]
         for path in (study(prior={"name": "own:Prior"}), study(prior={"name": "independent"}))
     )
     assert mine == ours
@@ -333,15 +333,15 @@ def test_shares_of_columns_are_scored_bounded_and_judged(study, monkeypatch):
 
 
 def _check_shares(record, noisy, bare):
-    assert noisy.detail.share_of_columns
+    assert noisy.result.share_of_columns
     columns = [one.share for one in noisy.attacks["prior"].columns.values()]
     assert len(columns) == 3
     [proved] = [one for one in noisy.bounds if one.counts]
     assert proved.id == "column-shares"
     assert noisy.guess.share < proved.at_most < 1
-    assert not any(not one.is_share for s in (noisy, bare) for one in s.detail.bounds)
-    assert all(one.distribution is None for one in bare.detail.attacks.values())
-    assert bare.detail.attacks["posterior"].share > noisy.detail.attacks["posterior"].share + 0.1
+    assert not any(not one.is_share for s in (noisy, bare) for one in s.result.bounds)
+    assert all(one.distribution is None for one in bare.result.attacks.values())
+    assert bare.result.attacks["posterior"].share > noisy.result.attacks["posterior"].share + 0.1
     assert " of 100 answers right." in record.verdict
     assert {"bound", "attack"} <= {one.role for one in noisy.excesses}
     reasons = {one.quantity for one in record.not_assessed}
@@ -380,11 +380,11 @@ def test_an_exact_ceiling_without_a_list_keeps_attackers_below_it(study, monkeyp
         assert any(one.quantity == "the exact ceiling" for one in record.not_assessed) == (
             work == 10
         )
-        [excess] = [one for one in setting.detail.excesses if one.role == "ceiling"]
+        [excess] = [one for one in setting.result.excesses if one.role == "ceiling"]
         assert (excess.kind, excess.high is None) == (
             ("approximate", True) if work == 10 else ("sampled", False)
         )
-        found.append(setting.detail.ceiling)
+        found.append(setting.result.ceiling)
     listed, exact, estimated = found
     assert not exact.is_estimated
     assert estimated.is_estimated
@@ -409,11 +409,11 @@ def test_the_record_says_whether_the_best_guess_is_proved(study, monkeypatch, na
     assert ("the best guess that was found" in " ".join(text.split())) == (rounds == 0)
     if rounds:
         assert not reasons
-        assert not setting.detail.guess.is_best_found
-        assert setting.detail.guess.at_most is None
+        assert not setting.result.guess.is_best_found
+        assert setting.result.guess.at_most is None
     else:
-        assert setting.detail.guess.is_best_found
-        assert setting.detail.guess.share < setting.detail.guess.at_most < 1
+        assert setting.result.guess.is_best_found
+        assert setting.result.guess.share < setting.result.guess.at_most < 1
         assert "but none with a larger mean chance than" in reasons[0]
 
 
@@ -433,13 +433,13 @@ def many(study, monkeypatch):
 def test_exact_counts_of_many_columns_say_that_values_agreed_with_them(many):
     outcome = many()
     [setting] = settings_of(outcome)
-    found = setting.detail.attacks["posterior"]
+    found = setting.result.attacks["posterior"]
     assert (found.search.stuck, found.search.residual) == (0, 0.0)
-    assert setting.detail.attacks["prior"].search is None
-    assert found.share > setting.detail.guess.share
+    assert setting.result.attacks["prior"].search is None
+    assert found.share > setting.result.guess.share
     assert not any("stuck" in one.reason for one in outcome.not_assessed)
-    assert not setting.detail.guess.is_best_found
-    assert set(setting.detail.guess.columns) == {"ill", "job", "age"}
+    assert not setting.result.guess.is_best_found
+    assert set(setting.result.guess.columns) == {"ill", "job", "age"}
 
 
 def test_a_search_that_sticks_is_not_assessed_with_its_residual(many, monkeypatch):
@@ -463,11 +463,11 @@ def test_rap_is_played_where_no_joint_values_are_listed(study, monkeypatch):
         run={"trials": 8},
     )
     [setting] = settings_of(play(path).record)
-    rap = setting.detail.attacks["rap"]
+    rap = setting.result.attacks["rap"]
     assert set(rap.columns) == {"ill", "job", "age"}
-    assert rap.share < rap.below.guess == pytest.approx(setting.detail.guess.share)
+    assert rap.share < rap.below.guess == pytest.approx(setting.result.guess.share)
     assert "rounded by itself" in rap.below.why
-    assert setting.detail.attacks["prior"].below is None
+    assert setting.result.attacks["prior"].below is None
 
 
 @pytest.mark.parametrize("listed", [100_000, 1])
@@ -487,7 +487,7 @@ def test_exact_counts_give_away_who_is_alone(study, narcissus, counts_of, monkey
     code, out, err = narcissus("audit", path, "--json", "--quiet")
     assert code == 0, err
     record = json.loads(out)
-    own = record["detail"]["own_release"]
+    own = record["result"]["own_release"]
     attacks = {one["name"]: one for one in own["attacks"]}
     assert (own["people"], own["guessed"]) == (10, 7)  # the best guess is "n" for everybody
     assert attacks["posterior"]["recovered"] == 10
@@ -527,7 +527,7 @@ def test_shares_of_columns_are_added_up(study, counts_of):
         frame, unknown=["s", "t"], share_of_columns=True, k=3, scale=0.0, release="counts.csv",
         prior="independent", targets=5, trials=2, attacks=["prior", "posterior"], workers=1, rng=1,
     )  # fmt: skip
-    own = found.record.detail.own_release
+    own = found.record.result.own_release
     attacks = {one.name: one.recovered for one in own.attacks}
     assert own.guessed == (7 + 8) / 2  # "n" and "p" for everybody
     assert attacks["prior"] == own.guessed
@@ -562,7 +562,7 @@ def test_single_people_are_in_the_side_file_only(study, narcissus, monkeypatch, 
     assert len(inside) == 6 * 15 * 3
     hits = [int(r["right"]) for r in inside if r["attack"] == "posterior"]
     record = json.loads(out)
-    [counts] = [one["distribution"] for one in record["detail"]["settings"][0]["attacks"]
+    [counts] = [one["distribution"] for one in record["result"]["settings"][0]["attacks"]
                 if one["name"] == "posterior"]  # fmt: skip
     assert sum(hits) == np.dot(counts["targets"], counts["trials"])
     for row in inside:

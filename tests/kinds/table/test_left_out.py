@@ -129,12 +129,12 @@ def test_what_tells_of_the_secret_waits_for_one_declaration(people, narcissus):
     code, record = audited(narcissus)
     assert (code, record.status) == (3, "undeclared")
     assert list(record.study["data"]["left_out"]) == ["plain_id", "case_id"]
-    [left] = record.detail.unaccounted
+    [left] = record.result.unaccounted
     assert left.subject == "column `case_id`"
     assert '`drop = ["case_id"]` in [data]' in left.declaration
     assert "case_id" in record.verdict
     code, record = audited(narcissus, declared=["case_id"])
-    assert (code, record.status, record.detail.examined) == (0, "met", ("plain_id",))
+    assert (code, record.status, record.result.examined) == (0, "met", ("plain_id",))
     _, out, _ = narcissus("report", "results/people/record.json", "--text")
     said = " ".join(out.split())
     assert (
@@ -293,7 +293,7 @@ def test_exact_values_behind_bins_decide_the_verdict(study, narcissus, tmp_path,
     households("people.csv")
     code, record = in_bins(narcissus, study)
     assert (code, record.status) == (3, "undeclared")
-    assert "`rent`" in record.detail.unaccounted[0].subject
+    assert "`rent`" in record.result.unaccounted[0].subject
     code, record = in_bins(narcissus, study, bins_only=["rent", "built"])
     assert (code, record.status) == (0, "met")
 

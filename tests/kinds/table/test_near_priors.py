@@ -81,7 +81,7 @@ def test_the_record_says_what_its_limits_assume(study):
 
     record, plain = played(prior_factor=1.2), played()
     bounds, before = [
-        [r for r in one.detail.rows() if r.role == "bound"] for one in (record, plain)
+        [r for r in one.result.rows() if r.role == "bound"] for one in (record, plain)
     ]
     said = (
         "the true prior gives each value between 1/1.2 and 1.2 times the probability that is "

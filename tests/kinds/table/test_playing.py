@@ -90,16 +90,16 @@ def test_a_precision_chooses_the_trials_and_is_kept(study, narcissus):
     assert code == 0, err
     [one] = settings_of("results/s")
     assert "trials for limits within 8 points; at most" in err
-    reached = one.detail.precision
+    reached = one.result.precision
     assert reached.aimed == 0.08
     assert reached.reached <= 0.08
-    for found in (one.detail.guess, one.detail.best_attack, one.detail.ceiling):
+    for found in (one.result.guess, one.result.best_attack, one.result.ceiling):
         assert (found.high - found.low) / 2 <= reached.reached + 1e-12
-    assert one.detail.confidence == 0.95
+    assert one.result.confidence == 0.95
     for workers in ("1", "2"):
         where = ("--out", f"again{workers}", "--workers", workers)
         _, again, _ = narcissus("audit", path, "--json", "--quiet", *where)
-        assert json.loads(again)["detail"] == json.loads(out)["detail"]
+        assert json.loads(again)["result"] == json.loads(out)["result"]
         assert json.loads(again)["portable_digest"] == json.loads(out)["portable_digest"]
 
 
@@ -137,13 +137,13 @@ def test_most_trials_are_not_exceeded_and_what_was_not_reached_is_said(study, na
     assert code == 0, err
     assert "at most 12 are played" in err
     [one] = settings_of("results/s")
-    assert one.detail.trials == 12
-    assert one.detail.precision.reached > one.detail.precision.aimed
+    assert one.result.trials == 12
+    assert one.result.precision.reached > one.result.precision.aimed
     narcissus("audit", study("p.toml", run={"trials": 12, "seed": 3},
               threat={"targets": 40}), "--json", "--out", "plain")  # fmt: skip
     [same] = settings_of("plain")
-    assert one.detail == same.detail
-    assert one.detail.model_copy(update={"precision": None}) == same.detail
+    assert one.result == same.result
+    assert one.result.model_copy(update={"precision": None}) == same.result
     code, out, _ = narcissus("report", "results/s/record.json", "--text", "--verbose")
     assert code == 0
     assert "not reached, after 12 trials of at most 12" in " ".join(out.split())
@@ -166,17 +166,17 @@ def test_a_run_waits_for_the_gain_and_the_groups_that_a_threshold_limits(study, 
     code, _, err = narcissus("audit", path, "--json", "--out", "more")
     assert code == 0, err
     [one] = settings_of("more")
-    assert one.detail.trials > alone.detail.trials
-    reached = one.detail.precision.reached
+    assert one.result.trials > alone.result.trials
+    reached = one.result.precision.reached
     assert reached <= 0.12
-    waited = [(one.detail.best_attack.gain.high - one.detail.best_attack.gain.low) / 2]
-    for group in one.detail.groups:
+    waited = [(one.result.best_attack.gain.high - one.result.best_attack.gain.low) / 2]
+    for group in one.result.groups:
         if not group.by_secret and group.share_of_people * 40 >= 2:
-            own = [group.attacks[one.detail.best], group.ceiling]
+            own = [group.attacks[one.result.best], group.ceiling]
             waited += [(found.high - found.low) / 2 for found in own]
     assert len(waited) > 5
     assert max(waited) <= reached + 1e-12
-    assert one.detail.confidence == 0.95
+    assert one.result.confidence == 0.95
 
 
 @pytest.mark.nightly
@@ -290,12 +290,12 @@ def test_a_run_with_a_precision_is_verified_and_a_forged_one_is_not(study, narci
     assert code == 0, out + err
     assert "gives every number" in out
     record = json.loads(Path("out/record.json").read_text())
-    record["detail"]["settings"][0]["trials"] += 1
+    record["result"]["settings"][0]["trials"] += 1
     record["digest"] = digest_of(record)
     Path("out/record.json").write_text(json.dumps(record))
     code, out, _ = narcissus("verify", "out", path, "--quiet")
     assert code == 1
-    assert "detail.settings" in out
+    assert "result.settings" in out
 
 
 def test_a_pilot_that_takes_long_is_agreed_to_first(study, narcissus, monkeypatch):
@@ -344,19 +344,19 @@ def test_a_run_plays_until_it_is_decided(study, narcissus, monkeypatch):
     code, _, err = narcissus("audit", path)
     assert (code, "trials not decided, about" in err) == (0, True), err
     [one] = settings_of("results/s")
-    ended = one.detail.precision
+    ended = one.result.precision
     assert (ended.ended, one.status) == ("decided", "met")
     assert ended.look > 1
     assert ended.part == pytest.approx(1 / (ended.look * (ended.look + 1)))
     level = 1 - 0.05 * ended.part
     fixed = study(
-        "f.toml", run={"trials": one.detail.trials, "seed": 3, "confidence": level},
+        "f.toml", run={"trials": one.result.trials, "seed": 3, "confidence": level},
         threshold={"advantage": 0.1}, threat={"targets": 40},
     )  # fmt: skip
     assert narcissus("audit", fixed, "--quiet", "--out", "fixed")[0] == 0
     [same] = settings_of("fixed")
-    limits = [(row.role, row.of, row.quantity.low, row.quantity.high) for row in one.detail.rows()]
-    assert limits == [(r.role, r.of, r.quantity.low, r.quantity.high) for r in same.detail.rows()]
+    limits = [(row.role, row.of, row.quantity.low, row.quantity.high) for row in one.result.rows()]
+    assert limits == [(r.role, r.of, r.quantity.low, r.quantity.high) for r in same.result.rows()]
     before = record(path, "out")
     assert record(path, "out").rows == before.rows  # and goes on from kept trials
     text = " ".join(narcissus("report", "results/s/record.json", "--text", "--verbose")[1].split())
@@ -368,7 +368,7 @@ def test_time_ends_a_run_at_a_look_and_verify_ends_it_there(study, narcissus):
     code, _, err = narcissus("audit", path, "--budget", "0.001s")
     assert code == 3, err
     [one] = settings_of("results/s")
-    assert (one.detail.precision.ended, one.detail.trials) == ("budget", 20)
+    assert (one.result.precision.ended, one.result.trials) == ("budget", 20)
     code, out, _ = narcissus("verify", "results/s", path, "--quiet")
     assert code == 0, out
     assert "budget" not in read_record("results/s/record.json").study["run"]
@@ -378,7 +378,7 @@ def test_what_no_trials_decide_ends_too(study):
     """Every look finds the ceiling above what is accepted, and no attack there."""
     path = study(run=AUTO, threshold={"share": 0.5}, attacks={"prior": {}})
     [one] = settings_of(record(path))
-    assert one.detail.precision.ended in ("beyond trials", "decided")
+    assert one.result.precision.ended in ("beyond trials", "decided")
 
 
 @pytest.mark.parametrize(
@@ -406,8 +406,8 @@ def test_a_quick_look_keeps_its_level_and_says_what_it_left_out(study, narcissus
     assert out.startswith("table of") or "(quick look)" in out
     found = read_record("results/s-quick/record.json")
     [one] = settings_of(found)
-    assert (one.detail.trials, one.detail.confidence) == (20, 0.95)
-    assert {a.name for a in one.detail.attacks} == {"prior", "posterior"}
+    assert (one.result.trials, one.result.confidence) == (20, 0.95)
+    assert {a.name for a in one.result.attacks} == {"prior", "posterior"}
     assert "20 trials, epsilon 2 alone, without gibbs" in found.to_json()
     assert found.study["run"]["quick"] is True
     assert narcissus("verify", "results/s-quick", path, "--quiet")[0] == 0

@@ -409,7 +409,7 @@ def test_limits_of_the_summary_cover(played, noise):
     for name in ("prior", "posterior", "ceiling", "guess"):
 
         def of(one, name=name):
-            return one.detail.attacks[name] if name in one.detail.attacks else getattr(one, name)
+            return one.result.attacks[name] if name in one.result.attacks else getattr(one, name)
 
         truth = of(whole)
         assert covered(lambda one, of=of: (of(one).low, of(one).high), truth.share) >= floor, name

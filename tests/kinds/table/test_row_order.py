@@ -91,7 +91,7 @@ def test_rows_that_depend_on_their_neighbours_wait_for_one_declaration(audited):
     """Rows in time order, 98 of 100 with the diagnosis of the row before, were *met*."""
     code, record = audited(in_time)
     assert (code, record.status) == (3, "undeclared")
-    [left] = record.detail.unaccounted
+    [left] = record.result.unaccounted
     assert left.subject == "the order of the rows"
     assert "`order_hidden = true` in [threat]" in left.declaration
     assert audited(in_time, order_hidden=True)[0] == 0

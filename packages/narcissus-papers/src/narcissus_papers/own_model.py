@@ -262,13 +262,13 @@ def _audit_seconds(asked: OwnModel, files: Mapping[str, str]) -> float:
 def _audited(_given: Given, *, study: dict[str, Any], place: Path | None) -> dict[str, Any]:
     """Audit the model by an attack or a program, and return what the figure needs of the record."""
     record = run(load_study(study), folder=place).record
-    program, groups = record.detail.program, []
-    for attack in record.detail.attacks:
+    program, groups = record.result.program, []
+    for attack in record.result.attacks:
         for group in attack.groups:
             beside = {k: q and [q.value, q.high] for k, q in group.others.items()}
             label = f"{attack.name}: {group.words('documents')}"
             groups.append({"name": label, "share": group.share, **beside})
-    ranked = [one.model_dump() for attack in record.detail.attacks for one in attack.ranked]
+    ranked = [one.model_dump() for attack in record.result.attacks for one in attack.ranked]
     more = {"ranked": ranked, "program": program and program.model_dump()}
     return {"verdict": record.verdict, "groups": groups, **more}
 

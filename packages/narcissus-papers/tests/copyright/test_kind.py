@@ -41,7 +41,7 @@ def load(tmp_path):
     return of
 
 
-def detail(own, without, works, confidence=0.95):
+def result(own, without, works, confidence=0.95):
     """Make up what was counted of a hundred passages each."""
     one, *others = (Returned(name="n", passages=100, returned=n) for n in (own, *without, *works))
     return CopyrightResult(
@@ -52,7 +52,7 @@ def detail(own, without, works, confidence=0.95):
 
 
 def test_a_model_with_access_gives_back_what_one_without_does_not(audit):
-    found = audit.record.detail
+    found = audit.record.result
     assert audit.record.status == "exceeded"
     assert found.with_access.returned >= 10
     assert [one.returned for one in found.without] == [0]
@@ -70,7 +70,7 @@ def test_a_record_whose_status_does_not_follow_from_its_counts_is_refused(audit,
     audit.save(tmp_path)
     assert read_record(tmp_path / "record.json") == audit.record
     data = json.loads((tmp_path / "record.json").read_text())
-    data["detail"]["without"][0]["returned"] = 16
+    data["result"]["without"][0]["returned"] = 16
     data.pop("portable_digest")
     data["digest"] = digest_of(data)
     (tmp_path / "record.json").write_text(json.dumps(data))
@@ -92,7 +92,7 @@ def test_a_record_whose_status_does_not_follow_from_its_counts_is_refused(audit,
 )
 def test_access_is_shown_beyond_every_comparison_alone(own, without, works, status, low):
     criteria = (StudyCriterion(of="gain", at_most=0.1),)
-    case = KIND.conclude(KIND.found(criteria, detail(own, without, works)))
+    case = KIND.conclude(KIND.found(criteria, result(own, without, works)))
     gain = case.findings.select(of="gain")[0].quantity
     assert case.status == status
     assert gain.low == (None if low is None else pytest.approx(low))
@@ -102,7 +102,7 @@ def test_access_is_shown_beyond_every_comparison_alone(own, without, works, stat
 def test_a_model_that_learnt_nothing_by_heart_shows_no_access(load):
     found = narcissus.run(load(model={"order": 3})).record
     assert found.status == "inconclusive"
-    assert found.detail.with_access.returned == 0
+    assert found.result.with_access.returned == 0
 
 
 def test_with_few_works_it_says_how_many_are_needed(load):

@@ -36,8 +36,8 @@ def changed():
     """Give the function that changes what a value's run found."""
 
     def make(one, **changes):
-        detail = one.record.detail.model_copy(update=changes)
-        return AtValue(one.value, one.record.model_copy(update={"detail": detail}))
+        result = one.record.result.model_copy(update=changes)
+        return AtValue(one.value, one.record.model_copy(update={"result": result}))
 
     return make
 

@@ -201,7 +201,7 @@ def test_sampled_values_are_those_of_the_records_with_the_narrower_limits(drawn)
 
 
 def statement_of(one, **changes):
-    return one.record.detail.statement.model_copy(update=changes)
+    return one.record.result.statement.model_copy(update=changes)
 
 
 def gains(one):
@@ -210,7 +210,7 @@ def gains(one):
 
 def attackers_with(one, **changes):
     """Return what was played, with a change of each attacker."""
-    play = one.record.detail.play
+    play = one.record.result.play
     attackers = tuple(attacker.model_copy(update=changes) for attacker in play.attackers)
     return play.model_copy(update={"attackers": attackers})
 
@@ -266,7 +266,7 @@ def test_of_every_rate_only_limits_are_known(rows, kept):
 
 
 def test_who_makes_no_attempt_has_no_success(drawn, changed):
-    exact = drawn.each[0].record.detail.exact
+    exact = drawn.each[0].record.result.exact
     points = tuple(point.model_copy(update={"delta": 0.0}) for point in exact.profile)
     none = exact.model_copy(update={"success": 0.0, "baseline": 0.0, "profile": points})
     found = changed(drawn.each[0], exact=none, bounds=(), play=None).found
@@ -277,7 +277,7 @@ def test_who_makes_no_attempt_has_no_success(drawn, changed):
 
 def test_an_attacker_that_always_failed_says_nothing(drawn, changed):
     first = drawn.each[0]
-    broken = attackers_with(first, failed=first.record.detail.play.trials)
+    broken = attackers_with(first, failed=first.record.result.play.trials)
     assert curves_of([(1.0, changed(first, play=broken, exact=None, bounds=()).found)]) == []
 
 

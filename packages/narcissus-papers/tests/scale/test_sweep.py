@@ -96,7 +96,7 @@ def test_a_wider_sweep_plays_what_is_new_and_shares_the_level(rows, tmp_path):
     wider = scale(
         rows, Sweep(Parameter("success.k", (1, 2, 3)), trials=100), folder=tmp_path, rng=3
     )
-    levels = {one.record.detail.confidence for one in wider.each}
+    levels = {one.record.result.confidence for one in wider.each}
     assert levels == {1 - (1 - 0.95) / 6}
 
 

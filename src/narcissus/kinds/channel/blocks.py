@@ -33,13 +33,13 @@ _SAMPLES = (
 )
 
 
-def describe_threat(record: Record, detail: ChannelResult) -> Section:
+def describe_threat(record: Record, result: ChannelResult) -> Section:
     """Tell what is attacked, what is accepted, and what is assumed."""
     threshold: dict[str, Any] = record.study.get("threshold") or {}
-    facts = [("Channel", detail.name), ("Secrets", number(detail.secrets))]
-    if isinstance(detail.leakage, ExactLeakage):
+    facts = [("Channel", result.name), ("Secrets", number(result.secrets))]
+    if isinstance(result.leakage, ExactLeakage):
         uses = record.study.get("channel", {}).get("uses", MISSING)
-        facts += [("Prior", detail.leakage.prior), ("Outputs that the attacker sees", str(uses))]
+        facts += [("Prior", result.leakage.prior), ("Outputs that the attacker sees", str(uses))]
     names = zip(LIMITED, ("Bayes security at least", "Bayes risk at least"), strict=True)
     facts += [(f"Threshold: {w}", number(threshold[k])) for k, w in names if threshold.get(k)]
     facts += [(f"Threshold: {k}", threshold[k]) for k in ("reason", "origin") if threshold.get(k)]
@@ -55,14 +55,14 @@ def describe_threat(record: Record, detail: ChannelResult) -> Section:
                 ]
             ),
             Facts(facts),
-            Items("Assumed (nothing here tests it)", [ASSUMED[detail.leakage.source]]),
+            Items("Assumed (nothing here tests it)", [ASSUMED[result.leakage.source]]),
         ],
     )
 
 
-def describe_results(detail: ChannelResult) -> Section:
+def describe_results(result: ChannelResult) -> Section:
     """Tell all measures, every pair where they are few, and the profile; or all looks."""
-    leakage = detail.leakage
+    leakage = result.leakage
     if isinstance(leakage, EstimatedLeakage):
         guess = f"{percent(leakage.guess.value)}: the commonest secret on these samples, no limits"
         return Section(
@@ -72,7 +72,7 @@ def describe_results(detail: ChannelResult) -> Section:
         exact_channel.measures({**leakage.measures, "implied_by": leakage.implied_by})
     ]
     if leakage.shown:
-        blocks.append(exact_channel.pairs(leakage.shown, _matrix(leakage), detail.pair))
+        blocks.append(exact_channel.pairs(leakage.shown, _matrix(leakage), result.pair))
     if leakage.profile:
         blocks.append(_profile(leakage))
     return Section("Results", blocks)

@@ -364,7 +364,7 @@ class ChannelKind(Kind[ChannelStudy, ChannelWork]):
     """The kind "channel"."""
 
     model = ChannelStudy
-    detail = ChannelResult
+    result = ChannelResult
     layout = "narcissus.kinds.channel.layout:LAYOUT"
     no_policy = (
         "a study of a channel takes its threshold from its own [threshold]; leave out the policy"
@@ -397,17 +397,17 @@ class ChannelKind(Kind[ChannelStudy, ChannelWork]):
             result = _exact(work, work.source, options)
         return self.found(_criteria(result.leakage, work.study.threshold), result)
 
-    def confidence(self, detail: ChannelResult) -> float | None:
-        return getattr(detail.leakage, "confidence", None)
+    def confidence(self, result: ChannelResult) -> float | None:
+        return getattr(result.leakage, "confidence", None)
 
-    def premises(self, detail: ChannelResult) -> tuple[str, ...]:
-        return (INDEPENDENT, DRAWN) if isinstance(detail.leakage, EstimatedLeakage) else ()
+    def premises(self, result: ChannelResult) -> tuple[str, ...]:
+        return (INDEPENDENT, DRAWN) if isinstance(result.leakage, EstimatedLeakage) else ()
 
-    def refuted(self, detail: ChannelResult) -> tuple[str, ...]:
-        return detail.refuted
+    def refuted(self, result: ChannelResult) -> tuple[str, ...]:
+        return result.refuted
 
-    def grade_of_refuted(self, detail: ChannelResult) -> Grade:
-        return "sampled" if isinstance(detail.leakage, EstimatedLeakage) else "proved"
+    def grade_of_refuted(self, result: ChannelResult) -> Grade:
+        return "sampled" if isinstance(result.leakage, EstimatedLeakage) else "proved"
 
     def is_of_people(self, study: Mapping[str, Any]) -> bool:
         return study["channel"].get("samples") is not None

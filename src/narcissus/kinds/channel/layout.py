@@ -22,7 +22,7 @@ from narcissus.study.record import Record
 
 
 def _is_sampled(case: StudyJudgement) -> bool:
-    return isinstance(case.detail.leakage, EstimatedLeakage)
+    return isinstance(case.result.leakage, EstimatedLeakage)
 
 
 class ChannelLayout(Layout):
@@ -36,7 +36,7 @@ class ChannelLayout(Layout):
 
     def title(self, study: Any, case: StudyJudgement) -> str:
         how = "gives away" if _is_sampled(case) else "leaks"
-        return study.title or f"What {case.detail.name} {how}"
+        return study.title or f"What {case.result.name} {how}"
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         if _is_sampled(case):
@@ -46,12 +46,12 @@ class ChannelLayout(Layout):
             ]
         return [
             "Bayes security: the pair of secrets easiest to tell apart, exactly",
-            f"Bayes risk and leakage for a {case.detail.leakage.prior} prior, exactly",
+            f"Bayes risk and leakage for a {case.result.leakage.prior} prior, exactly",
             "Capacity and local differential privacy, exactly",
         ]
 
     def not_assessed(self, case: StudyJudgement) -> list[NotAssessed]:
-        leakage = case.detail.leakage
+        leakage = case.result.leakage
         limited = (("Bayes security", leakage.security), ("the Bayes risk", leakage.risk))
         return [
             NotAssessed(
@@ -65,13 +65,13 @@ class ChannelLayout(Layout):
         ]
 
     def glance(self, case: StudyJudgement) -> Glance:
-        detail, row = case.detail, case.decided_by
+        result, row = case.result, case.decided_by
         is_of_two = row is not None and row.name == SECURITY
-        about = seeks("channel and prior", f"one of {number(detail.secrets)} secrets", "an output")
-        return replace(_of_two(detail) if is_of_two else _of_all(detail), about=about)
+        about = seeks("channel and prior", f"one of {number(result.secrets)} secrets", "an output")
+        return replace(_of_two(result) if is_of_two else _of_all(result), about=about)
 
     def numbers(self, case: StudyJudgement) -> list[Headline]:
-        leakage = case.detail.leakage
+        leakage = case.result.leakage
         if isinstance(leakage, ExactLeakage):
             return exact_channel.headline(leakage.measures)
         level = f"{100 * leakage.confidence:g}% limits"
@@ -98,19 +98,19 @@ class ChannelLayout(Layout):
         ]
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
-        detail: ChannelResult = case.detail
+        result: ChannelResult = case.result
         return [
-            describe_threat(record, detail),
-            describe_results(detail),
-            describe_method(detail.leakage),
+            describe_threat(record, result),
+            describe_results(result),
+            describe_method(result.leakage),
         ]
 
     def subtitle(self, case: StudyJudgement) -> str:
         how = "from samples" if _is_sampled(case) else "exact"
-        return f"{number(case.detail.secrets)} secrets, {how}"
+        return f"{number(case.result.secrets)} secrets, {how}"
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
-        leakage, assumptions, sure = case.detail.leakage, tuple(record.assumptions), ""
+        leakage, assumptions, sure = case.result.leakage, tuple(record.assumptions), ""
         if _is_sampled(case):
             sure = f", with {100 * leakage.confidence:g}% confidence"
         else:
@@ -129,12 +129,12 @@ class ChannelLayout(Layout):
                 words = text.format(rate=percent(high, "up"), sure=sure)
                 limits.append(EveryAttacker(words, quantity.grade, assumptions))
         return Subject(
-            f"An output that depends on which of {number(case.detail.secrets)} secrets is true.",
+            f"An output that depends on which of {number(case.result.secrets)} secrets is true.",
             limits=tuple(limits),
         )
 
     def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
-        risk = ERROR.of(case.detail.leakage.risk)
+        risk = ERROR.of(case.result.leakage.risk)
         text = f"{percent(risk.value)} of secrets are guessed right with the output"
         answer = Answered(text, risk.grade)
         return {"inference": answer, "side channels": replace(answer, text=f"{text}, if it is one")}
@@ -173,16 +173,16 @@ def _limited(quantity: Quantity, text: str, view: RowView) -> Reach:
     return Reach(text, limit, view=view)
 
 
-def _of_all(detail: ChannelResult) -> Glance:
+def _of_all(result: ChannelResult) -> Glance:
     """Word how many secrets are guessed."""
-    leakage = detail.leakage
+    leakage = result.leakage
     return Glance(
         unit="secrets",
         without=Reach("Without the output, guessing gets {} secrets right.", leakage.guess),
         with_it=decided("With the output, the best attacker gets {} right.", ERROR),
         most=_limited(leakage.risk, "No attacker gets more than {} right.", ERROR),
         unlimited=UNLIMITED,
-        hardest=_hardest(detail),
+        hardest=_hardest(result),
         unseen=UNSEEN,
         accepted="{} secrets guessed right",
         view=ERROR,
@@ -190,11 +190,11 @@ def _of_all(detail: ChannelResult) -> Glance:
     )
 
 
-def _hardest(detail: ChannelResult) -> str:
+def _hardest(result: ChannelResult) -> str:
     """Name a pair that no other exceeds; of samples, one that seems so where there are others."""
-    (a, b), leakage = detail.pair, detail.leakage
+    (a, b), leakage = result.pair, result.leakage
     right = f"An attacker is right {_of_100(leakage.security, OF_TWO)} times, a coin 50."
-    if isinstance(leakage, EstimatedLeakage) and detail.secrets > 2:
+    if isinstance(leakage, EstimatedLeakage) and result.secrets > 2:
         return f"{a!r} and {b!r} seem easiest to tell apart. {right}"
     return f"No two secrets are easier to tell apart than {a!r} and {b!r}. {right}"
 
@@ -203,9 +203,9 @@ def _of_100(quantity: Quantity, view: RowView) -> str:
     return of_100(view.of(quantity).value or 0.0)
 
 
-def _of_two(detail: ChannelResult) -> Glance:
+def _of_two(result: ChannelResult) -> Glance:
     """Word how often two secrets are told apart."""
-    (a, b), leakage = detail.pair, detail.leakage
+    (a, b), leakage = result.pair, result.leakage
     guessed = of_100(leakage.guess.value or 0.0)
     return Glance(
         unit=f"attempts to tell {a!r} from {b!r}",

@@ -136,7 +136,7 @@ class ExtractionKind(Kind[ExtractionStudy, ExtractionWork]):
     """The kind "extraction"."""
 
     model = ExtractionStudy
-    detail = ProgramResult
+    result = ProgramResult
     layout = "narcissus.kinds.extraction.layout:LAYOUT"
     no_records = ""
 
@@ -201,13 +201,13 @@ class ExtractionKind(Kind[ExtractionStudy, ExtractionWork]):
         limit = None if study.threshold is None else study.threshold.quality
         return self.found([StudyCriterion(of=QUALITY, at_most=limit)], result)
 
-    def premises(self, detail: ProgramResult) -> tuple[str, ...]:
-        return detail.assumptions
+    def premises(self, result: ProgramResult) -> tuple[str, ...]:
+        return result.assumptions
 
-    def undecided(self, detail: ProgramResult) -> Status | None:
-        if detail.verdict != "inconclusive":
+    def undecided(self, result: ProgramResult) -> Status | None:
+        if result.verdict != "inconclusive":
             return None
-        return "too few trials" if detail.more else "inconclusive"
+        return "too few trials" if result.more else "inconclusive"
 
     def is_of_people(self, study: Mapping[str, object]) -> bool:
         return True

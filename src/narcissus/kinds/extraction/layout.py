@@ -57,7 +57,7 @@ class ExtractionLayout(Layout):
         return None if row.of == QUALITY else {}
 
     def glance(self, case: StudyJudgement) -> Glance:
-        program: ProgramResult = case.detail
+        program: ProgramResult = case.result
         walls, notes = program.isolation, list[str]()
         if walls.method == "none":
             notes.append("The program ran without isolation: it could read anything.")
@@ -71,7 +71,7 @@ class ExtractionLayout(Layout):
         return quality_glance(program, undecided=undecided, notes=notes)
 
     def numbers(self, case: StudyJudgement) -> list[Headline]:
-        program: ProgramResult = case.detail
+        program: ProgramResult = case.result
         quality, bits = f"at most {upper(program.quality, 3)}", number(program.extractable_bits)
         return [
             *super().numbers(case),
@@ -79,7 +79,7 @@ class ExtractionLayout(Layout):
         ]
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
-        program: ProgramResult = case.detail
+        program: ProgramResult = case.result
         return [
             Section("What was asked", _question(record, program)),
             *evidence_sections(program),

@@ -52,7 +52,7 @@ def results(case: JudgedGame) -> Iterator[Block]:
         )
     if case.play is not None and case.play.curve:
         yield _curve(case, case.play.curve)
-    if (memorized := case.detail.memorized) is not None:
+    if (memorized := case.result.memorized) is not None:
         words = f"{memorized.value:.6g} bits (proved)"
         yield Facts([("Memorized information I(S; release | Nature)", words)])
 
@@ -60,11 +60,11 @@ def results(case: JudgedGame) -> Iterator[Block]:
 def _attackers(case: JudgedGame, play: PlayedGame) -> Iterator[Block]:
     several = len(play.attackers)
     where = f"; the limits of all {several} attackers hold at once" if several > 1 else ""
-    if case.detail.near:
+    if case.result.near:
         where = f" at {play.member}{where}"
     elif play.member:
         where = (
-            f" of {play.member}, the one of {number(case.detail.members)} distributions with the "
+            f" of {play.member}, the one of {number(case.result.members)} distributions with the "
             f"strongest evidence; the limits hold for all of them at once{where}"
         )
     yield table(
@@ -86,7 +86,7 @@ def _attackers(case: JudgedGame, play: PlayedGame) -> Iterator[Block]:
         words = f"{lower(case.refuted, places=2)}, by {all_} attackers together (estimated)"
         yield Facts([("Largest epsilon refuted at the statement's delta", words)])
     if case.decided is not None:
-        level = f"{100 * case.detail.confidence:g}%"
+        level = f"{100 * case.result.confidence:g}%"
         words = f"certain after {number(case.decided)} trials, with {level} confidence"
         yield Facts([("That the statement is broken", words)])
     if (end := play.end) is not None:
@@ -121,12 +121,12 @@ def _largest(case: JudgedGame, exact: ExactAnswer) -> Block:
         ),
     ]
     enough = f"at most {upper(exact.enough, 3)}"
-    if (cover := case.detail.cover) is not None:
+    if (cover := case.result.cover) is not None:
         label = f"Delta that is enough for every rate from {cover.low:g} to {cover.high:g}"
         text = f"at epsilon {cover.epsilon:g}; rate {cover.rate:g} needs {cover.least:.4g}"
         lines.append((label, enough, text))
-    elif case.detail.near:
-        lines.append((f"Delta that is enough for {case.detail.near}", enough, where))
+    elif case.result.near:
+        lines.append((f"Delta that is enough for {case.result.near}", enough, where))
     columns = {"What": itemgetter(0), "Value": itemgetter(1), "Where": itemgetter(2)}
     return table("What is exact of every attacker", lines, columns, graded=exact.needed.grade)
 
@@ -155,7 +155,7 @@ def _profile(case: JudgedGame, exact: ExactAnswer) -> Block:
         epsilon = [point.epsilon for point in exact.profile]
         deltas = [point.delta for point in exact.profile]
         axes.plot(epsilon, deltas, marker="o", markersize=3, color=BLUE)
-        allowed = case.detail.statement.delta or 0.0
+        allowed = case.result.statement.delta or 0.0
         axes.axhline(allowed, linestyle="--", linewidth=1, color=QUIET)
         axes.set(xlabel="epsilon", ylabel="delta", ylim=(0, None))
 

@@ -18,9 +18,9 @@ def glance_of(case: JudgedGame) -> Glance:
     without, with_it = _shares(case)
     premises = {text for bound in case.bounds for text in bound.limit.takes_as_given}
     premises |= set(case.given if case.of_class is not None else ())
-    detail = case.detail
+    result = case.result
     reason, view, interval = _decided_words(case)
-    unit = "an epsilon of" if detail.statement.name == "threshold" else "a delta of"
+    unit = "an epsilon of" if result.statement.name == "threshold" else "a delta of"
     return Glance(
         unit="attempts",
         without=without,
@@ -29,7 +29,7 @@ def glance_of(case: JudgedGame) -> Glance:
         unlimited=_unlimited(case, who),
         hardest=_hardest(case),
         unseen="attackers who know more than the study says, other worlds, side channels",
-        asked=f"The {detail.statement.name} statement",
+        asked=f"The {result.statement.name} statement",
         kept=f"holds against {who}",
         broken="is violated",
         accepted="" if case.criterion.at_most is None else f"{unit} {{}}",
@@ -41,10 +41,10 @@ def glance_of(case: JudgedGame) -> Glance:
         given=sorted(premises),
         notes=[
             *(f"{failed_words(case, attacker)}." for attacker in case.attackers if attacker.failed),
-            *["Attacks are played at the given prior."] * bool(detail.near and case.attackers),
+            *["Attacks are played at the given prior."] * bool(result.near and case.attackers),
         ],
         about=seeks(
-            f"how data are drawn{f' and {detail.told}' if detail.told else ''}",
+            f"how data are drawn{f' and {result.told}' if result.told else ''}",
             "the data",
             "one release",
         ),
@@ -52,12 +52,12 @@ def glance_of(case: JudgedGame) -> Glance:
 
 
 def _who(case: JudgedGame) -> str:
-    detail, proof = case.detail, case.proof if case.exact is None else None
+    result, proof = case.result, case.proof if case.exact is None else None
     who = "every attacker"
-    if detail.told and (proof is None or proof.limit.id not in WHATEVER_IS_TOLD):
-        who = f"every attacker who is told {detail.told}"
+    if result.told and (proof is None or proof.limit.id not in WHATEVER_IS_TOLD):
+        who = f"every attacker who is told {result.told}"
     who = who if case.of_class is None else quoted(case.of_class.against)
-    return f"{who}, for {detail.near}" if detail.near else who
+    return f"{who}, for {result.near}" if result.near else who
 
 
 def _decided_words(case: JudgedGame) -> tuple[str, RowView, str]:
@@ -98,7 +98,7 @@ def _released(case: JudgedGame, baseline: float) -> str:
     """Word success, and what the statement allows: e^epsilon times as often, and delta."""
     words, epsilon = "On the data that were released, they succeed {} times", None
     if case.criterion.of == GAP:
-        epsilon = case.detail.statement.epsilon
+        epsilon = case.result.statement.epsilon
     if epsilon is None:
         return f"{words}."
     limit = min(1.0, math.exp(epsilon) * baseline + case.limit)

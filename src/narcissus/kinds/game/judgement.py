@@ -49,8 +49,8 @@ class JudgedGame(Case):
             raise ValueError("an attacker may gain more than is allowed, which `end` denies")
 
     @property
-    def detail(self) -> GameResult:
-        return self.findings.detail
+    def result(self) -> GameResult:
+        return self.findings.result
 
     @property
     def criterion(self) -> StudyCriterion:
@@ -64,15 +64,15 @@ class JudgedGame(Case):
 
     @property
     def play(self) -> PlayedGame | None:
-        return self.detail.play
+        return self.result.play
 
     @property
     def exact(self) -> ExactAnswer | None:
-        return self.detail.exact
+        return self.result.exact
 
     @property
     def bounds(self) -> tuple[GameBound, ...]:
-        return self.detail.bounds
+        return self.result.bounds
 
     @property
     def attackers(self) -> tuple[GameAttacker, ...]:
@@ -127,7 +127,7 @@ class JudgedGame(Case):
     @property
     def looked_at(self) -> str:
         """What is written out of a family that has more members; empty where all of it is."""
-        return "priors" if self.detail.near else "rates" if self.detail.cover is not None else ""
+        return "priors" if self.result.near else "rates" if self.result.cover is not None else ""
 
     @property
     def is_enough(self) -> bool:
@@ -180,11 +180,11 @@ class JudgedGame(Case):
             return ()
         limit, best, names = self.of_class.value, math.inf, list[str]()
         exact = self.exact
-        if self.detail.fixed_guess is not None:
-            best = value_of(self.detail.fixed_guess.chance)
+        if self.result.fixed_guess is not None:
+            best = value_of(self.result.fixed_guess.chance)
         elif exact is not None and exact.fixed is not None and exact.member == self.member:
             best = exact.fixed
-        fixed = math.exp(self.detail.statement.epsilon or 0.0) * best
+        fixed = math.exp(self.result.statement.epsilon or 0.0) * best
         for attacker in self.attackers:
             reached, less = attacker.gap or attacker.success, 0.0 if attacker.gap else fixed
             if reached.low is not None and reached.low - less > limit:
@@ -196,7 +196,7 @@ class JudgedGame(Case):
     @cached_property
     def undeclared(self) -> tuple[str, ...]:
         """Those that the study does not call outside of the class."""
-        return tuple(name for name in self.beyond if name not in self.detail.outside)
+        return tuple(name for name in self.beyond if name not in self.result.outside)
 
     @property
     def status_alone(self) -> Status:
@@ -233,7 +233,7 @@ class JudgedGame(Case):
         attacker = self.shown_by
         if attacker is None or not self.played:
             return None
-        gap = attacker.gap_row(self.detail.statement.epsilon)
+        gap = attacker.gap_row(self.result.statement.epsilon)
         return Decision(attacker.row) if gap is None else Decision(gap, at_most=self.limit)
 
     @property
@@ -256,7 +256,7 @@ class JudgedGame(Case):
 
     @property
     def _guesses(self) -> tuple[StudyRow, ...]:
-        guess = self.detail.fixed_guess
+        guess = self.result.fixed_guess
         return () if guess is None else (guess.row,)
 
     @property
@@ -285,14 +285,14 @@ class JudgedGame(Case):
         """
         delta = ""
         if self.criterion.of == GAP:
-            delta = f"delta at epsilon {self.detail.statement.epsilon:g}"
+            delta = f"delta at epsilon {self.result.statement.epsilon:g}"
         yield from self._exactly(delta)
         for bound in self.universal:  # the best attacker may be outside of a class
             limits = [SUCCESS] if bound.limits == "success" else []
             for quantity in [*limits, *filter(None, [delta])]:
                 premises = bound.limit.takes_as_given
                 yield Finding(quantity, bound.theorem, high=bound.value, assumptions=premises)
-        level = max(0.0, 1 - 2 * (1 - self.detail.confidence))
+        level = max(0.0, 1 - 2 * (1 - self.result.confidence))
         for attacker in self.attackers if self.played else ():
             for quantity, reached in ((SUCCESS, attacker.success), (delta, attacker.gap)):
                 if quantity and reached is not None:
@@ -308,7 +308,7 @@ class JudgedGame(Case):
             yield Finding(delta, by, exact.least, exact.needed.high, assumptions=premises)
         if exact.fixed is not None:
             yield Finding(FIXED_GUESS, by, exact.fixed, exact.fixed, assumptions=premises)
-            if (guess := self.detail.fixed_guess) is not None:
+            if (guess := self.result.fixed_guess) is not None:
                 high, premises = guess.chance.value, guess.chance.takes_as_given
                 yield Finding(FIXED_GUESS, guess.name, high=high, assumptions=premises)
 
@@ -320,7 +320,7 @@ class JudgedGame(Case):
             return ""
         if self.of_class is not None:  # whoever broke it is outside of the class
             return ""
-        where, level = f", for {self.member}" if self.member else "", self.detail.confidence
+        where, level = f", for {self.member}" if self.member else "", self.result.confidence
         event = (
             f"the attackers break the statement at {100 * level:g}% confidence{where} "
             f"(certain after {self.decided} trials), which is called proved"

@@ -268,7 +268,7 @@ class GameKind(Kind[GameStudy, GameWork]):
     """The kind "game"."""
 
     model = GameStudy
-    detail = GameResult
+    result = GameResult
     layout = "narcissus.kinds.game.layout:LAYOUT"
     no_policy = "`--policy` is for audits of tables: the threshold of a game is its [statement]"
     no_records = "`--records` is for audits of tables: a game has no records to name"
@@ -322,8 +322,8 @@ class GameKind(Kind[GameStudy, GameWork]):
         )
 
         def found(play: PlayedGame | None = None, memorized: Quantity | None = None) -> Findings:
-            detail = result.model_copy(update={"play": play, "memorized": memorized})
-            return self.found((criterion_of(statement),), detail)
+            played = result.model_copy(update={"play": play, "memorized": memorized})
+            return self.found((criterion_of(statement),), played)
 
         known = False
         if study.run.trials == "auto":

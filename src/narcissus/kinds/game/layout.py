@@ -35,7 +35,7 @@ class GameLayout(Layout):
         return study.title
 
     def subtitle(self, case: StudyJudgement) -> str:
-        return case.detail.statement.words
+        return case.result.statement.words
 
     def verdict(self, case: StudyJudgement) -> str:
         return verdict_words(game_of(case))
@@ -57,7 +57,7 @@ class GameLayout(Layout):
         limited = game.exact is not None or game.universal
         return [
             "attackers who know more than the study says",
-            f"distributions other than the study's ({game.detail.statement.scope}), also where a "
+            f"distributions other than the study's ({game.result.statement.scope}), also where a "
             "definition asks for all",
             *self.not_covered,
             *([] if limited else [f"attackers other than {classes}the ones that were played"]),
@@ -110,7 +110,7 @@ class GameLayout(Layout):
                     each = f", in each of {number(exact.members)} distributions"
                 text = f"At most {percent(exact.largest, 'up')} of attempts fit the data{each}."
                 limits.append(EveryAttacker(text, grade, premises))
-        words = game.detail.statement.words
+        words = game.result.statement.words
         if game.classes and not limits:  # beside limits for all it would read as one of them
             limits, only = list(map(_limit, game.classes)), quoted(game.classes[0].against)
         return Subject(
@@ -123,7 +123,7 @@ class GameLayout(Layout):
         )
 
     def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
-        statement = case.detail.statement
+        statement = case.result.statement
         if not statement.name.startswith("singling-out"):
             return {}
         outcome = game_of(case).outcome
@@ -158,7 +158,7 @@ def _short(text: str) -> str:
 
 
 def _setting(record: Record, case: JudgedGame) -> Section:
-    study, statement = record.study, case.detail.statement
+    study, statement = record.study, case.result.statement
     world, family, side = (study.get(key) for key in ("world", "family", "side-information"))
     rows = [("World: who the data is about", _part(world))] if world or not family else []
     if family:  # it makes worlds, or varies the one of the study

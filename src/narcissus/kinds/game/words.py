@@ -45,12 +45,12 @@ def failed_words(case: JudgedGame, attacker: GameAttacker) -> str:
 
 def _verdict(case: JudgedGame) -> str:
     """Word what follows, were nothing contradicted."""
-    detail = case.detail
-    who = f" who is told {detail.told}" if detail.told else ""
-    scope = f", for {detail.statement.scope}" if detail.statement.scope else ""
-    asks = f" The definition, {detail.statement.definition}, is about every side information."
-    others = f"{asks} No other was looked at." if detail.told else ""
-    breaks = f"{asks} This one breaks it." if detail.told else ""
+    result = case.result
+    who = f" who is told {result.told}" if result.told else ""
+    scope = f", for {result.statement.scope}" if result.statement.scope else ""
+    asks = f" The definition, {result.statement.definition}, is about every side information."
+    others = f"{asks} No other was looked at." if result.told else ""
+    breaks = f"{asks} This one breaks it." if result.told else ""
     against = f"against every attacker{who}{scope}"
     if case.of_class is not None:
         return _class_verdict(case, case.of_class, f"{who}{scope}") + others
@@ -58,7 +58,7 @@ def _verdict(case: JudgedGame) -> str:
         return _exact_verdict(case, case.exact, who, against) + (others if case.holds else breaks)
     if (proof := case.proof) is not None:
         if proof.limit.id in WHATEVER_IS_TOLD:
-            knowledge, others = ", whatever is told" if detail.told else "", ""
+            knowledge, others = ", whatever is told" if result.told else "", ""
             against = f"against every attacker{knowledge}{scope}"
         return (
             f"Resilient, {_sure(proof.limit)}, {against}. This follows from {proof.theorem}. Delta "
@@ -68,10 +68,10 @@ def _verdict(case: JudgedGame) -> str:
         return "Not assessed: nothing was written out, proved or played."
     if case.decided is not None:
         return f"{_broken(case)}{breaks}"
-    each = f" of each of {detail.members:,} distributions" if detail.members > 1 else ""
-    each = " at the given prior" if detail.near else each
+    each = f" of each of {result.members:,} distributions" if result.members > 1 else ""
+    each = " at the given prior" if result.near else each
     names = ", ".join(attacker.name for attacker in case.attackers)
-    knowledge = f" Each was told {detail.told}." if detail.told else ""
+    knowledge = f" Each was told {result.told}." if result.told else ""
     ending = f" {undecided_words(case)}".rstrip()
     return (
         f"No violation was found in {case.trials:,} trials{each}. Attacks: {names}.{knowledge} "
@@ -81,7 +81,7 @@ def _verdict(case: JudgedGame) -> str:
 
 def _broken(case: JudgedGame) -> str:
     """Word that attackers broke the statement, which of them, and when it was certain."""
-    information = case.detail.told
+    information = case.result.told
     where = f", for an attacker who is told {information}" if information else ""
     where += f", for {case.member}" if case.member else ""
     return f"{'' if case.play is None else case.play.breaks}. {_certain(case, where)}"
@@ -93,7 +93,7 @@ def _certain(case: JudgedGame, where: str = "") -> str:
     if case.refuted is not None:
         refuted = lower(case.refuted, places=2)
         beyond = f" Every epsilon up to {refuted} is refuted at this delta."
-    level = f"{100 * case.detail.confidence:g}%"
+    level = f"{100 * case.result.confidence:g}%"
     return f"This is certain after {case.decided:,} trials, with {level} confidence{where}.{beyond}"
 
 
@@ -101,7 +101,7 @@ def _class_verdict(case: JudgedGame, bound: GameBound, about: str) -> str:
     """Word a limit for a class of attackers, and who is shown to be outside of it."""
     limit = f"The limit for {quoted(bound.against)} is a delta of {upper(bound.value, 3)}"
     if case.undeclared:
-        level = f"The excess is shown with {100 * case.detail.confidence:g}% confidence"
+        level = f"The excess is shown with {100 * case.result.confidence:g}% confidence"
         return (
             f"{undecided_words(case)} {level}. {limit}. `assume.outside` names attacks outside of "
             "it."
@@ -131,7 +131,7 @@ def undecided_words(case: JudgedGame) -> str:
     if case.holds:
         return (
             f"It holds at the {case.looked_at or 'rates'} that were looked at. It is not shown for "
-            f"{case.detail.statement.scope}."
+            f"{case.result.statement.scope}."
         )
     if case.play is None or not case.played:
         return "Nothing was written out, proved or played."
@@ -145,21 +145,21 @@ def undecided_words(case: JudgedGame) -> str:
 
 
 def _exact_verdict(case: JudgedGame, exact: ExactAnswer, who: str, against: str) -> str:
-    detail, words, sure = case.detail, exact_words(case, exact), _sure(exact.needed)
+    result, words, sure = case.result, exact_words(case, exact), _sure(exact.needed)
     if not case.holds:
         return f"Violated, {sure}: the best attacker{who} does better than allowed. {words}"
     if case.status_alone == "met":
-        if (cover := detail.cover) is not None:
+        if (cover := result.cover) is not None:
             words += (
                 f" At every rate from {cover.low:g} to {cover.high:g} a delta of "
                 f"{upper(exact.enough, 3)} is enough, by {cover.looked_at:,} intervals."
             )
-        elif detail.near:
-            words += f" For {detail.near}, a delta of {upper(exact.enough, 3)} is enough."
+        elif result.near:
+            words += f" For {result.near}, a delta of {upper(exact.enough, 3)} is enough."
         return f"Resilient, {sure}, {against}. {words}"
     return (
         f"No violation at the {exact.members:,} {case.looked_at or 'rates'} that were written out. "
-        f"{words} This is not shown for {detail.statement.scope}: {detail.between}."
+        f"{words} This is not shown for {result.statement.scope}: {result.between}."
     )
 
 
@@ -185,7 +185,7 @@ def enough_words(case: JudgedGame, exact: ExactAnswer) -> str:
     if not case.looked_at or case.of_class is not None:
         return exact_words(case, exact)
     return (
-        f"For {case.detail.statement.scope}, a delta of {upper(exact.enough, 3)} is enough, and "
+        f"For {case.result.statement.scope}, a delta of {upper(exact.enough, 3)} is enough, and "
         f"{case.limit:g} is allowed."
     )
 

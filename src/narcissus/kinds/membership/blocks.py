@@ -22,16 +22,16 @@ from narcissus.report.page import Block, Facts, Text
 from narcissus.report.roc import limits_of, roc_figure
 
 
-def describe_facts(detail: MembershipResult) -> Facts:
-    blind = [("Without any model", " ".join(map(str, detail.blind)))] if detail.blind else []
-    guarantee = MISSING if detail.declared is None else detail.declared.words
+def describe_facts(result: MembershipResult) -> Facts:
+    blind = [("Without any model", " ".join(map(str, result.blind)))] if result.blind else []
+    guarantee = MISSING if result.declared is None else result.declared.words
     return Facts(
         [
-            ("Models, attacked", f"{number(detail.models)}, {number(detail.targets)}"),
-            ("Folds", "none: held-out targets" if detail.folds == 1 else number(detail.folds)),
-            ("Records with a coin", number(detail.records)),
-            ("Records in no model", number(detail.outsiders)),
-            ("Coins", detail.coins),
+            ("Models, attacked", f"{number(result.models)}, {number(result.targets)}"),
+            ("Folds", "none: held-out targets" if result.folds == 1 else number(result.folds)),
+            ("Records with a coin", number(result.records)),
+            ("Records in no model", number(result.outsiders)),
+            ("Coins", result.coins),
             ("Declared of the training", guarantee),
             *blind,
         ]
@@ -76,7 +76,7 @@ def describe_told(case: StudyJudgement) -> list[Block]:
 
 
 def describe_refutations(case: StudyJudgement) -> Block:
-    claimed = case.detail.declared
+    claimed = case.result.declared
     against = 0.0 if claimed is None else claimed.epsilon or 0.0
     columns: dict[str, Any] = {
         "Attack": "name",
@@ -89,7 +89,7 @@ def describe_refutations(case: StudyJudgement) -> Block:
         "p-value": lambda row: upper(row.about.refuted.p_value, 3),
     }
     return table(
-        f"At delta {case.detail.delta:g}; p-values are against epsilon {against:g}",
+        f"At delta {case.result.delta:g}; p-values are against epsilon {against:g}",
         case.findings.select(role="refuted"),
         columns,
     )
@@ -102,7 +102,7 @@ def _picture(case: StudyJudgement) -> Block:
     rows = [r for r in case.findings.rows if r.of in kinds and OVER_MODELS not in r.name]
     return roc_figure(
         "Members told where others are called in",
-        [attack.curve for attack in case.detail.attacks],
+        [attack.curve for attack in case.result.attacks],
         rows,
         proved=[(rate.guess, rate.bound.value) for rate in each if rate.bound is not None],
     )
@@ -117,7 +117,7 @@ def _areas(case: StudyJudgement) -> Block:
     )
 
 
-def describe_method(detail: MembershipResult) -> Text:
+def describe_method(result: MembershipResult) -> Text:
     sentences: Sequence[str] = [
         "Given the shadows, each coin of a target is fresh: a guarantee about one record limits "
         "how often any attack names it. A third of the canaries chooses how many are guessed, the "
@@ -128,6 +128,6 @@ def describe_method(detail: MembershipResult) -> Text:
         "alone have chosen. Rates over records have approximate limits, since records share "
         "models; these decide nothing.",
         f"What each attack refutes, and both families of rates, hold together at level "
-        f"{detail.confidence:g}, each at {detail.each_confidence:.6g} (Bonferroni).",
+        f"{result.confidence:g}, each at {result.each_confidence:.6g} (Bonferroni).",
     ]
     return Text(sentences)

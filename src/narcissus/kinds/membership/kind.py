@@ -205,7 +205,7 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
     """The kind "membership"."""
 
     model = MembershipStudy
-    detail = MembershipResult
+    result = MembershipResult
     layout = "narcissus.kinds.membership.layout:LAYOUT"
     quantity = "share of members told by the best attacker"
     policy = MembershipPolicy
@@ -293,17 +293,17 @@ class MembershipKind(Kind[MembershipStudy, MembershipWork]):
         alone = is_void(blind) and refutation_stands(blind)
         return self.found(_criteria(threat.fpr, study.threshold, alone=alone), result)
 
-    def found(self, criteria: Any, detail: MembershipResult) -> Findings:
-        findings = super().found(criteria, detail)
-        if not refutation_stands(detail.blind):
+    def found(self, criteria: Any, result: MembershipResult) -> Findings:
+        findings = super().found(criteria, result)
+        if not refutation_stands(result.blind):
             return findings
-        return replace(findings, refuted=tuple(_clashes(detail)), decided=(EPSILON,))
+        return replace(findings, refuted=tuple(_clashes(result)), decided=(EPSILON,))
 
-    def undecided(self, detail: MembershipResult) -> Status | None:
-        return "not assessed" if is_void(detail.blind) else None
+    def undecided(self, result: MembershipResult) -> Status | None:
+        return "not assessed" if is_void(result.blind) else None
 
-    def premises(self, detail: MembershipResult) -> tuple[str, ...]:
-        return detail.premises
+    def premises(self, result: MembershipResult) -> tuple[str, ...]:
+        return result.premises
 
     def is_of_people(self, study: Mapping[str, object]) -> bool:
         return True

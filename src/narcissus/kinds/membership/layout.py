@@ -62,7 +62,7 @@ HARDEST = "We did not look at groups of records. An average can hide the most ex
 
 
 def _about(case: StudyJudgement, at: str) -> str:
-    records = f"the {number(case.detail.records)} records and how models are trained"
+    records = f"the {number(case.result.records)} records and how models are trained"
     return seeks(records, "those trained on", f"the model, {at}")
 
 
@@ -141,18 +141,18 @@ class MembershipLayout(Layout):
         return "Which records was the model trained on?"
 
     def assessed(self, case: StudyJudgement) -> list[str]:
-        detail: MembershipResult = case.detail
-        names = ", ".join(attack.name for attack in detail.attacks)
+        result: MembershipResult = case.result
+        names = ", ".join(attack.name for attack in result.attacks)
         lines = [
-            f"{detail.targets} of {detail.models} models, {detail.records:,} records: the attacks "
+            f"{result.targets} of {result.models} models, {result.records:,} records: the attacks "
             f"{names}"
         ]
-        if detail.declared is not None:
-            lines.append(f"every attacker, if the training keeps {detail.declared.words}")
+        if result.declared is not None:
+            lines.append(f"every attacker, if the training keeps {result.declared.words}")
         return lines
 
     def not_assessed(self, case: StudyJudgement) -> Iterator[NotAssessed]:
-        if case.detail.declared is None:
+        if case.result.declared is None:
             yield NotAssessed(
                 "what no attacker exceeds",
                 "nothing is declared of the training",
@@ -168,9 +168,9 @@ class MembershipLayout(Layout):
     def glance(self, case: StudyJudgement) -> Glance:
         beyond, worst = _refuted(case), case.worst
         why = f"{beyond.name} refutes every ε below {lower(beyond.value, 3)}"
-        if is_void(case.detail.blind):
+        if is_void(case.result.blind):
             void = voided("members", UNSEEN)
-            if not refutation_stands(case.detail.blind) or beyond.value <= 0:
+            if not refutation_stands(case.result.blind) or beyond.value <= 0:
                 return void
             over = case.status == "exceeded"
             return replace(
@@ -196,14 +196,14 @@ class MembershipLayout(Layout):
         yield _refuted(case)
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
-        detail: MembershipResult = case.detail
+        result: MembershipResult = case.result
         return [
             Section(
-                "Who attacks what", [describe_facts(detail), Items("Assumed", detail.premises)]
+                "Who attacks what", [describe_facts(result), Items("Assumed", result.premises)]
             ),
             Section("How well members are told", describe_told(case)),
             Section("What is refuted", [describe_refutations(case)]),
-            Section("Method", [describe_method(detail)]),
+            Section("Method", [describe_method(result)]),
         ]
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
@@ -220,10 +220,10 @@ class MembershipLayout(Layout):
                 ),
             )
         )
-        return Subject(f"A model trained on some of {case.detail.records:,} records.", limits=some)
+        return Subject(f"A model trained on some of {case.result.records:,} records.", limits=some)
 
     def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
-        detail, first = case.detail, _main(case)
+        result, first = case.result, _main(case)
         row = _best(first)
         replies = {
             "inference": Answered(
@@ -232,8 +232,8 @@ class MembershipLayout(Layout):
                 row.quantity.grade,
             ),
         }
-        if detail.declared is not None:
-            replies["parameters"] = Answered(f"{detail.declared.words}, as declared", None)
+        if result.declared is not None:
+            replies["parameters"] = Answered(f"{result.declared.words}, as declared", None)
             replies["unit"] = Answered("one record of the training data", None)
         return replies
 
@@ -241,7 +241,7 @@ class MembershipLayout(Layout):
         return [
             RealFigure(
                 "Rates, limits, what is refuted and the verdict",
-                f"Counts over {case.detail.records:,} records of {case.detail.targets} models.",
+                f"Counts over {case.result.records:,} records of {case.result.targets} models.",
                 (*VERDICT, *FOUND, "assessed*", "title"),
             )
         ]

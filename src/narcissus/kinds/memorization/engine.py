@@ -306,26 +306,26 @@ class MemorizationKind(Kind[StudyT, WorkT]):
 
     def kept_batches(self, options: RunOptions) -> AbstractContextManager[TrialStore | None]:
         """Return the store of batches, whose keys say all that they depend on."""
-        return self.stored(options, {"batches of": self.detail.__name__})
+        return self.stored(options, {"batches of": self.result.__name__})
 
     def criteria(self, gain: float | None, quality: float | None = None) -> Criteria:
         """Hold all gains to what is accepted."""
         return (StudyCriterion(of="gain", at_most=gain),)
 
-    def premises(self, detail: Any) -> tuple[str, ...]:
+    def premises(self, result: Any) -> tuple[str, ...]:
         unit = self.unit
         premise = (
             f"the fresh {unit} are of the same source as those trained on, and the {self.trained} "
             "was not trained on them"
         )
-        conditions = () if detail.by_chance else (premise,)
+        conditions = () if result.by_chance else (premise,)
         return (f"{unit} are independent draws of one source", *conditions)
 
     def is_of_people(self, study: Mapping[str, object]) -> bool:
         return True
 
-    def undecided(self, detail: ComparedWithFresh) -> Status | None:
-        return "not assessed" if is_void(detail.blind) else None
+    def undecided(self, result: ComparedWithFresh) -> Status | None:
+        return "not assessed" if is_void(result.blind) else None
 
     def without_model(
         self, trained: Any, fresh: Any, *, by_chance: bool, each: float

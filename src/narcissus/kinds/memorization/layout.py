@@ -46,10 +46,10 @@ class MemorizationLayout(Layout):
         return study.title or self.untitled
 
     def verdict(self, case: StudyJudgement) -> str:
-        return void_text(case.detail.blind) or super().verdict(case)
+        return void_text(case.result.blind) or super().verdict(case)
 
     def page(self, record: Record, case: StudyJudgement) -> Page:
-        page, blind = super().page(record, case), case.detail.blind
+        page, blind = super().page(record, case), case.result.blind
         if blind:
             section = Section("Without the model", [Text([str(line) for line in blind])])
             page = replace(page, sections=[*page.sections, section])
@@ -59,10 +59,10 @@ class MemorizationLayout(Layout):
         """Yield the rows of all documents or images, then of the group that decided."""
         name, groups, group = self._decided(case)
         for each in dict.fromkeys([groups[0], group]):
-            yield from each.rows(case.detail.counted, name)
+            yield from each.rows(case.result.counted, name)
 
     def grade(self, case: StudyJudgement, row: StudyRow) -> Grade:
-        return "not assessed" if is_void(case.detail.blind) else row.quantity.grade
+        return "not assessed" if is_void(case.result.blind) else row.quantity.grade
 
     def subtitle(self, case: StudyJudgement) -> str:
         return self.asked
@@ -73,7 +73,7 @@ class MemorizationLayout(Layout):
 
     def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
         """Return what is recovered of a model's training data, whole records."""
-        if is_void(case.detail.blind):
+        if is_void(case.result.blind):
             return {}
         numbers = self.numbers(case)
         reached = [
@@ -83,7 +83,7 @@ class MemorizationLayout(Layout):
         return {"inference": Answered(text, "sampled")} if reached else {}
 
     def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
-        detail: MemorizedResult = case.detail
+        result: MemorizedResult = case.result
         unit = self.unit
         real_figures = [
             RealFigure(
@@ -91,18 +91,18 @@ class MemorizationLayout(Layout):
                 f"Counts over the {unit} that the model was trained on, and over fresh ones.",
                 (*VERDICT, "assessed*", "title", *FOUND),
             ),
-            RealFigure(f"Numbers of {unit}", f"{detail.trained:,} trained on, exact.", ()),
+            RealFigure(f"Numbers of {unit}", f"{result.trained:,} trained on, exact.", ()),
         ]
-        groups = [group for part in detail.groups_by_attack.values() for group in part]
+        groups = [group for part in result.groups_by_attack.values() for group in part]
         if any("copies" in group.at for group in groups):
             few = ""
             if min(group.total for group in groups) < 10:
                 few = " Some are of fewer than 10, and so about each of them."
-            if detail.how_merged is not None:
-                few = f" {merged_words(detail.how_merged, unit)}"
+            if result.how_merged is not None:
+                few = f" {merged_words(result.how_merged, unit)}"
             how = f"Counts of {unit} by their number of copies.{few}"
             real_figures.append(RealFigure("Groups by copies", how, ()))
-        if detail.shown:
+        if result.shown:
             real_figures.append(RealFigure("Pictures", "Training images, as they are.", ()))
         return real_figures
 
@@ -114,14 +114,14 @@ class MemorizationLayout(Layout):
         why = [("Why", str(reason))] if reason else []
         return Facts([*rows, *(accepted if limit is not None else []), *why])
 
-    def best(self, detail: MemorizedResult) -> tuple[str, Sequence[CountedGroup]]:
+    def best(self, result: MemorizedResult) -> tuple[str, Sequence[CountedGroup]]:
         """Return the attack that gains most over fresh ones, its groups; the first of equals."""
-        attacks = detail.groups_by_attack.items()
+        attacks = result.groups_by_attack.items()
         return max(attacks, key=lambda attack: _gain(attack[1][0]))
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
-        detail = case.detail
-        text = f"{self.released.format(detail)}, trained on {number(detail.trained)} {self.unit}."
+        result = case.result
+        text = f"{self.released.format(result)}, trained on {number(result.trained)} {self.unit}."
         return Subject(text)
 
     knows: ClassVar[str] = "how the model was trained"
@@ -131,18 +131,18 @@ class MemorizationLayout(Layout):
 
     def glance(self, case: StudyJudgement) -> Glance:
         """Word the group that decided: all documents or images, or some of them."""
-        if is_void(case.detail.blind):
+        if is_void(case.result.blind):
             return voided(self.outliers, f"other attacks, {self.outliers} of another source")
         unit = self.outliers
         name, groups, group = self._decided(case)
         of = unit if group.is_whole else f"{unit} with {group.words(unit)}"
         does = f"{self.subject_of_attack(name)} {self.does}"
-        rows = {row.of: row for row in group.rows(case.detail.counted, name)}
+        rows = {row.of: row for row in group.rows(case.result.counted, name)}
         without = Reach(f"There is no comparison: the model saw every one of these {of}.")
         if (fresh := group.fresh) is not None:
             text = f"{does} {{}} {unit} that the model never saw."
             without = Reach(text, fresh, rows["fresh"], observed(fresh))
-        with_it = Reach.of(f"{does} {{}} {of} that it was trained on.", rows[case.detail.counted])
+        with_it = Reach.of(f"{does} {{}} {of} that it was trained on.", rows[case.result.counted])
         shown = ["No gain is shown."] if group.shown_gain <= 0 else []
         return Glance(
             unit=of,
@@ -162,17 +162,17 @@ class MemorizationLayout(Layout):
 
     def about(self, case: StudyJudgement) -> str:
         """Name the secret, what is known and what is released."""
-        released = self.released.format(case.detail)
+        released = self.released.format(case.result)
         model = f"{released[:1].lower()}{released[1:]}"
         return seeks(self.knows, f"the {self.unit} that it was trained on", model)
 
     def _decided(self, case: StudyJudgement) -> tuple[str, Sequence[CountedGroup], CountedGroup]:
         """Return the attack, its groups and the group of the row that decided."""
         row = case.decided_by
-        for name, groups in case.detail.groups_by_attack.items():
+        for name, groups in case.result.groups_by_attack.items():
             if row is not None and row.name == name and row.about in groups:
                 return name, groups, row.about
-        name, groups = self.best(case.detail)
+        name, groups = self.best(case.result)
         return name, groups, groups[0]
 
     def subject_of_attack(self, name: str) -> str:
@@ -195,10 +195,10 @@ class MemorizationLayout(Layout):
         )
 
     def limits_together(self, case: StudyJudgement) -> str:
-        detail = case.detail
+        result = case.result
         return (
-            f"{detail.claims} limits hold together at level {detail.confidence:g}, each at "
-            f"{detail.claim_confidence:.6g} (Bonferroni)."
+            f"{result.claims} limits hold together at level {result.confidence:g}, each at "
+            f"{result.claim_confidence:.6g} (Bonferroni)."
         )
 
     def shares_figure(

@@ -31,23 +31,23 @@ from narcissus.rows import Quantity, StudyRow
 SIDES = {"attack": "people in the tables", "fresh": "people left out", "excess": "gain"}
 
 
-def describe_certain(detail: TablesResult) -> list[Block]:
+def describe_certain(result: TablesResult) -> list[Block]:
     """Describe what follows with certainty."""
-    hidden = detail.hidden
-    counted = MISSING if detail.data_sets is None else f"{detail.data_sets:,}"
-    suffix = "" if detail.all_counted or detail.data_sets is None else " or more"
-    prefix = "at least " * are_counts_open(detail)
+    hidden = result.hidden
+    counted = MISSING if result.data_sets is None else f"{result.data_sets:,}"
+    suffix = "" if result.all_counted or result.data_sets is None else " or more"
+    prefix = "at least " * are_counts_open(result)
     blocks: list[Block] = [
-        Items("How the tables were understood", [line.strip() for line in detail.layout]),
+        Items("How the tables were understood", [line.strip() for line in result.layout]),
         Facts(
             [
-                ("Tables, cells", f"{detail.tables:,}, {detail.cells:,}"),
+                ("Tables, cells", f"{result.tables:,}, {result.cells:,}"),
                 (
                     "Hidden cells, of which determined",
                     f"{hidden.total:,}, {prefix}{hidden.determined:,}",
                 ),
                 ("Data sets consistent with all tables", f"{counted}{suffix}"),
-                ("People", describe_determined(detail)),
+                ("People", describe_determined(result)),
             ]
         ),
     ]
@@ -64,11 +64,11 @@ def describe_certain(detail: TablesResult) -> list[Block]:
                 caption, hidden.narrowest, shown, graded=_grades(hidden.narrowest), folded=is_long
             )
         )
-    if detail.groups:
+    if result.groups:
         caption = "Small groups that are known, and that no mark hides"
-        grades = _grades(detail.groups)
-        blocks.append(table(caption, detail.groups, {**columns, **limits}, graded=grades))
-    return [*blocks, Items("Assumed", detail.notes)]
+        grades = _grades(result.groups)
+        blocks.append(table(caption, result.groups, {**columns, **limits}, graded=grades))
+    return [*blocks, Items("Assumed", result.notes)]
 
 
 def _grades(groups: Sequence[LimitedGroup]) -> list[Grade]:
@@ -104,9 +104,9 @@ def _certain_share(certain: Quantity) -> str:
 
 def describe_secrets(case: StudyJudgement) -> list[Block]:
     """Describe whose secret attackers name, or expect to name."""
-    detail: TablesResult = case.detail
-    game, ignored = detail.game, describe_ignored(detail)
-    known = ("The attacker knows", list_known(detail))
+    result: TablesResult = case.result
+    game, ignored = result.game, describe_ignored(result)
+    known = ("The attacker knows", list_known(result))
     if game is None:
         return [
             Facts([known]),

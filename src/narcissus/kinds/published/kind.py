@@ -136,7 +136,7 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
     """The kind "published-tables"."""
 
     model = PublishedTablesStudy
-    detail = TablesResult
+    result = TablesResult
     layout = "narcissus.kinds.published.layout:LAYOUT"
     quantity = "share of secrets named by the best attacker"
     fails = "not shown"
@@ -240,8 +240,8 @@ class PublishedTablesKind(Kind[PublishedTablesStudy, TablesWork]):
         result = _result(work, audit, groups, **parts)
         return self.found(_criteria(result, work.threshold), result)
 
-    def confidence(self, detail: TablesResult) -> float | None:
-        return None if detail.game is None else detail.game.confidence
+    def confidence(self, result: TablesResult) -> float | None:
+        return None if result.game is None else result.game.confidence
 
     def is_of_people(self, study: Mapping[str, Any]) -> bool:
         return True

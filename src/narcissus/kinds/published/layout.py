@@ -55,19 +55,19 @@ class PublishedTablesLayout(Layout):
         return "What do the tables tell of the people in them?"
 
     def assessed(self, case: StudyJudgement) -> list[str]:
-        detail: TablesResult = case.detail
-        lines = [f"{detail.cells:,} cells of {detail.tables:,} tables: what follows with certainty"]
-        if detail.game is not None:
+        result: TablesResult = case.result
+        lines = [f"{result.cells:,} cells of {result.tables:,} tables: what follows with certainty"]
+        if result.game is not None:
             lines.append(
-                f"{detail.secret}, for an attacker who knows {list_known(detail)}: "
-                f"{detail.game.trials:,} tables of the game, {detail.game.left_out:,} people left "
+                f"{result.secret}, for an attacker who knows {list_known(result)}: "
+                f"{result.game.trials:,} tables of the game, {result.game.left_out:,} people left "
                 "out each"
             )
         return lines
 
     def not_assessed(self, case: StudyJudgement) -> Iterator[NotAssessed]:
-        detail: TablesResult = case.detail
-        if detail.determined.high is None:
+        result: TablesResult = case.result
+        if result.determined.high is None:
             yield NotAssessed(
                 "whether other people are determined",
                 "the tables are too large to settle it",
@@ -75,18 +75,18 @@ class PublishedTablesLayout(Layout):
             )
         if any(one.criterion.of == CERTAIN and one.status == "inconclusive" for one in case.each):
             yield NotAssessed(
-                f"for whom else the {detail.secret} is certain",
+                f"for whom else the {result.secret} is certain",
                 "no data set was found that leaves them another",
                 "raise `run.steps`",
             )
-        if detail.leaves_statistics_out:
+        if result.leaves_statistics_out:
             yield NotAssessed(
                 "what an attacker who uses all means, medians and totals reaches",
                 "of some tables the attack read the counts alone",
                 "raise `run.steps`, and name `people` with whole numbers of the variable, at most "
                 f"{MOST_PEOPLE} of them",
             )
-        if any(share.read == "fitted" for share in detail.expected):
+        if any(share.read == "fitted" for share in result.expected):
             yield NotAssessed(
                 "what an attacker expects to name",
                 FITTED,
@@ -103,43 +103,43 @@ class PublishedTablesLayout(Layout):
                 yield row
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
-        detail: TablesResult = case.detail
-        parts = [Section("What follows with certainty", describe_certain(detail))]
-        if detail.secret is not None:
-            heading = f"Whose {detail.secret} the tables tell"
+        result: TablesResult = case.result
+        parts = [Section("What follows with certainty", describe_certain(result))]
+        if result.secret is not None:
+            heading = f"Whose {result.secret} the tables tell"
             parts.append(Section(heading, describe_secrets(case)))
-        return [*parts, Section("Method", [describe_method(detail.game)])]
+        return [*parts, Section("Method", [describe_method(result.game)])]
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
-        detail: TablesResult = case.detail
+        result: TablesResult = case.result
         some: tuple[EveryAttacker, ...] = ()
-        if detail.game is not None:
-            share = percent(detail.game.ceiling.value, "up")
+        if result.game is not None:
+            share = percent(result.game.ceiling.value, "up")
             text = (
-                f"At most {share} of the people's {detail.secret} is named by an attacker who "
-                f"knows {list_known(detail)}."
+                f"At most {share} of the people's {result.secret} is named by an attacker who "
+                f"knows {list_known(result)}."
             )
             some = (EveryAttacker(text, "proved"),)
-        released = f"{detail.cells:,} cells of {detail.tables:,} published tables"
-        return Subject(f"{released}, {detail.hidden.total:,} of them hidden.", limits=some)
+        released = f"{result.cells:,} cells of {result.tables:,} published tables"
+        return Subject(f"{released}, {result.hidden.total:,} of them hidden.", limits=some)
 
     def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
-        detail, attack = case.detail, find_attack(case)
+        result, attack = case.result, find_attack(case)
         if attack is None:
             return {}
         text = (
-            f"{percent(attack.published.value)} of the people's {detail.secret} named from these "
+            f"{percent(attack.published.value)} of the people's {result.secret} named from these "
             f"tables, a gain of {percent(attack.gain.value)} over people left out"
-            f"{describe_ignored(detail)}"
+            f"{describe_ignored(result)}"
         )
         return {"inference": Answered(text, attack.gain.grade)}
 
     def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
-        game: PlayedTables | None = case.detail.game
+        game: PlayedTables | None = case.result.game
         if game is None:
             return []
         how = f"Counts over {game.people:,} people's records, and the tables of them."
-        where = ("rows*", "verdict*", "status", "grade", "assessed*", "detail*", "title")
+        where = ("rows*", "verdict*", "status", "grade", "assessed*", "result*", "title")
         return [RealFigure("Shares, limits and the verdict", how, where)]
 
 

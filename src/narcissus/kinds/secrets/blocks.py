@@ -40,13 +40,13 @@ def find_setting(judged: JudgedCriterion) -> AttackedSetting:
     return find_guess(judged).about
 
 
-def describe_training(detail: SecretsResult) -> list[Block]:
+def describe_training(result: SecretsResult) -> list[Block]:
     """Tell how models were trained, and what that guarantees."""
-    training = detail.settings[0].training
+    training = result.settings[0].training
     rows = [
         (
             "Trained",
-            f"{number(detail.models)} models for each setting, each on a secret of its own",
+            f"{number(result.models)} models for each setting, each on a secret of its own",
         ),
         ("Secret", "what follows a known context; all other documents are known"),
         ("Release", "the model after its last step, with a logit for each value of the secret"),
@@ -62,7 +62,7 @@ def describe_training(detail: SecretsResult) -> list[Block]:
     trainings = table(
         "Each training, and what it guarantees; the last two columns hold about another canary in "
         "the place of this one, which is what a bound on naming it needs",
-        detail.settings,
+        result.settings,
         {
             "Setting": "label",
             "Noise, in clipping norms": lambda each: each.training.noise or "none",

@@ -418,7 +418,7 @@ class SecretsKind(Kind[SecretsStudy, SecretsWork]):
     """The kind "secrets"."""
 
     model = SecretsStudy
-    detail = SecretsResult
+    result = SecretsResult
     layout = "narcissus.kinds.secrets.layout:LAYOUT"
     policy = SecretsPolicy
 

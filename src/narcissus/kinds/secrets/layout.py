@@ -64,7 +64,7 @@ class SecretsLayout(Layout):
     def assessed(self, case: StudyJudgement) -> list[str]:
         names = ", ".join(row.name for row in case.each[0].attacks)
         lines = [
-            f"{len(case.each)} settings, {case.detail.models:,} models each: the attacks {names}"
+            f"{len(case.each)} settings, {case.result.models:,} models each: the attacks {names}"
         ]
         if bounds := case.findings.select(role="bound"):
             lines.append(f"every attacker, by {bounds[0].name}")
@@ -78,12 +78,12 @@ class SecretsLayout(Layout):
                 "training needs noise for a guarantee",
                 "give a finite epsilon",
             )
-        detail: SecretsResult = case.detail
-        failing = [(s, attack) for s in detail.settings for attack in s.attacks if attack.failed]
+        result: SecretsResult = case.result
+        failing = [(s, attack) for s in result.settings for attack in s.attacks if attack.failed]
         for setting, attack in failing:
             yield NotAssessed(
                 f"the attack {attack.name}, at {setting.label}",
-                f"it failed on {attack.failed:,} of {detail.models:,} models, which count as "
+                f"it failed on {attack.failed:,} of {result.models:,} models, which count as "
                 "failures",
                 "mend it, and play again",
             )
@@ -117,11 +117,11 @@ class SecretsLayout(Layout):
         )
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
-        detail: SecretsResult = case.detail
-        by_prior = dict.fromkeys(setting.prior for setting in detail.settings)
+        result: SecretsResult = case.result
+        by_prior = dict.fromkeys(setting.prior for setting in result.settings)
         places = {p: [e for e in case.each if find_setting(e).prior == p] for p in by_prior}
         return [
-            Section("What was trained, and who attacks", describe_training(detail)),
+            Section("What was trained, and who attacks", describe_training(result)),
             *(
                 Section(f"Secrets: {prior}", describe_attacks(each))
                 for prior, each in places.items()
@@ -138,7 +138,7 @@ class SecretsLayout(Layout):
             limits = (EveryAttacker(text, "proved", bound.quantity.assumptions),)
         return Subject(
             f"A trained model that saw one secret of {number(find_setting(worst).values)}; "
-            f"{number(case.detail.models)} models were trained for each setting.",
+            f"{number(case.result.models)} models were trained for each setting.",
             limits=limits,
         )
 
@@ -162,7 +162,7 @@ LAYOUT = SecretsLayout()
 def _refutes(case: StudyJudgement) -> Text:
     bounds = case.findings.select(role="bound")
     sentences = [
-        describe_refuted(case.detail.settings),
+        describe_refuted(case.result.settings),
         "An epsilon is refuted where so many right guesses would be too unlikely for any mechanism "
         "that keeps it, with secrets from this very prior; so uneven secrets count as well as even "
         "ones. It can be far below what the training keeps, and is never evidence of safety.",
@@ -182,7 +182,7 @@ def _method(case: StudyJudgement) -> Text:
             "likeliest value of the model, as published. The attack posterior knows the training "
             "procedure and weighs how likely the model is under each secret by the prior. The "
             "attack ranking names what the training raised most.",
-            f"{len(limited)} limits hold together at level {case.detail.confidence:g}, each at "
+            f"{len(limited)} limits hold together at level {case.result.confidence:g}, each at "
             f"{limited[0].quantity.confidence:.6g} (Bonferroni), by Clopper and Pearson. What is "
             "refuted uses the lower ones, at the same level.",
             "Noise is made for the epsilon that the study asks for. DP-SGD is accounted by the "

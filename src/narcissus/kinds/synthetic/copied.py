@@ -26,9 +26,9 @@ def by_columns(names: Sequence[str]) -> str:
     return f", by {', '.join(first)} and {last}" if first else f", by {last}"
 
 
-def data_itself(detail: SyntheticResult) -> str:
+def data_itself(result: SyntheticResult) -> str:
     """Say that the file is the data, and how it is written."""
-    coarse = detail.copies.coarse
+    coarse = result.copies.coarse
     if any(word in line for line in coarse for word in ("rounded", "cut")):
         return "is the data itself, rounded"
     return "is the data itself, in coarser values" if coarse else "is the data itself"
@@ -39,104 +39,104 @@ def population_of(copied: CopiedPeople) -> str:
     return "the data and the control" if copied.is_beside else "the data"
 
 
-def counted_of(detail: SyntheticResult) -> str:
+def counted_of(result: SyntheticResult) -> str:
     """Name what is counted: people, or their rows where no unit is named."""
-    if not detail.numbering:
+    if not result.numbering:
         return "people who are unique"
-    return f"rows (several of each `{detail.numbering}`) that are unique"
+    return f"rows (several of each `{result.numbering}`) that are unique"
 
 
-def rows_not_people(detail: SyntheticResult) -> tuple[str, ...]:
+def rows_not_people(result: SyntheticResult) -> tuple[str, ...]:
     """Say how people are counted where rows are."""
-    if not detail.numbering:
+    if not result.numbering:
         return ()
-    name = detail.numbering
+    name = result.numbering
     return (
         f"Several rows have one `{name}`, so rows are counted, and no people. To count people, "
         f'name it: `--unit {name}`, or `unit = "{name}"` in `[data]`.',
     )
 
 
-def standing(detail: SyntheticResult) -> str:
+def standing(result: SyntheticResult) -> str:
     """Describe how many unique people stand in the file, and how many would by chance."""
-    copied, is_data = detail.copied, detail.copies.is_data is not None
+    copied, is_data = result.copied, result.copies.is_data is not None
     (many, people), value = copied.counted, copied.people.value
-    rest = rows_not_people(detail)
+    rest = rows_not_people(result)
     text = (
-        f"{number(many)} of {number(people)} {counted_of(detail)} in "
+        f"{number(many)} of {number(people)} {counted_of(result)} in "
         f"{population_of(copied)}{by_columns(copied.columns)} ({percent(value)}) stand in the file"
     )
-    text = f"The file {data_itself(detail)}. {text}" if is_data else text
+    text = f"The file {data_itself(result)}. {text}" if is_data else text
     if copied.scored is not None:
         scored, everybody = copied.scored
         text = f"{text}. Of the {number(everybody)} who were scored, {number(scored)} do"
-    if detail.can_tell and copied.is_beside:
+    if result.can_tell and copied.is_beside:
         return " ".join([f"{text}, and {percent(copied.baseline)} of the control's.", *rest])
     if is_data:
         return " ".join([f"{text}.", *rest])
     chance = copied.coincidences
-    limit = math.ceil(detail.copies.people.most) if chance is None else chance.most
+    limit = math.ceil(result.copies.people.most) if chance is None else chance.most
     return " ".join([f"{text}. Coincidence explains at most {number(limit)}.", *rest])
 
 
-def rows_standing(detail: SyntheticResult) -> str:
+def rows_standing(result: SyntheticResult) -> str:
     """Describe how many rows of the file are rows of the data."""
-    rows = detail.counts[0]
+    rows = result.counts[0]
     return f"{number(rows.standing)} of {number(rows.of)} rows of the file are rows of the data"
 
 
-def usual_count(detail: SyntheticResult, expected: float) -> float:
+def usual_count(result: SyntheticResult, expected: float) -> float:
     """Return how many people stand in a file where no copies are shown.
 
     These are no more than are expected and two standard errors, of the count and of what is
     expected: the more rows the file has for each person, the less is known of that.
     """
-    ratio = 2 * detail.files.synthetic / detail.copies.people.people
+    ratio = 2 * result.files.synthetic / result.copies.people.people
     return expected + 2 * math.sqrt(expected * (1 + ratio))
 
 
-def no_more(detail: SyntheticResult, against: Sequence[str] = ()) -> str:
+def no_more(result: SyntheticResult, against: Sequence[str] = ()) -> str:
     """Say how many people stand in the file, or how many might unseen.
 
     against: What the record holds against the file, and no control decides, each a clause.
     """
     if against:
         text = "; ".join(against)
-        remedy = "" if detail.files.control else ": a control would decide"
+        remedy = "" if result.files.control else ": a control would decide"
         return f"{text[0].upper()}{text[1:]}{remedy}"
-    copied = detail.copied
+    copied = result.copied
     many, people = copied.deciding
     expected = copied.baseline * people
     limit = 0 if copied.coincidences is None else copied.coincidences.most
     if not people:
         return "All people have others like them in the data, so a copy looks like coincidence"
-    if 2 * limit >= people and 2 * people < detail.copies.people.people:
+    if 2 * limit >= people and 2 * people < result.copies.people.people:
         return "Too few people are unique in the data to tell copies from coincidence"
     if 2 * limit >= people:
         return (
-            f"Coincidence may explain up to {number(limit)} of {_unique_people(detail)}, and "
-            f"{number(many)} stand in the file: {_why_open(detail)}"
+            f"Coincidence may explain up to {number(limit)} of {_unique_people(result)}, and "
+            f"{number(many)} stand in the file: {_why_open(result)}"
         )
-    usual = math.ceil(usual_count(detail, expected))
+    usual = math.ceil(usual_count(result, expected))
     if many <= usual:
         threshold = float(usual + 1 - math.floor(expected))
-        return f"No copied people are shown{unseen(detail, None if detail.can_tell else threshold)}"
-    return _some_stand(detail)
+        return f"No copied people are shown{unseen(result, None if result.can_tell else threshold)}"
+    return _some_stand(result)
 
 
-def _some_stand(detail: SyntheticResult) -> str:
+def _some_stand(result: SyntheticResult) -> str:
     """Say how many people stand in the file, and what explains some of them."""
-    copied = detail.copied
+    copied = result.copied
     many, people = copied.deciding
     expected = number(round(copied.baseline * people))
     who = f"{number(many)} people of the data stand" if many != 1 else "1 person of the data stands"
-    if detail.numbering:
+    if result.numbering:
         who = f"{number(many)} rows of the data stand" if many != 1 else "1 row of the data stands"
     text = f"{who} in the file{by_columns(copied.columns)}, where"
     if copied.coincidences is None:
-        return f"{text} the control explains about {expected}{unseen(detail)}"
-    would = "" if detail.copies.refutes_control else f": {_why_open(detail)}"
-    would = would if detail.files.control else ": a control would decide"
+        return f"{text} the control explains about {expected}{unseen(result)}"
+    would = "" if result.copies.refutes_control else f": {_why_open(result)}"
+    would = would if result.files.control else ": a control would decide"
     limit = number(copied.coincidences.most)
     return f"{text} coincidence explains about {expected}, and surely no more than {limit}{would}"
 
@@ -152,48 +152,48 @@ def _least_excess(copied: CopiedPeople) -> float | None:
     return max(1.0, copied.coincidences.most + 1 - math.floor(copied.baseline * people))
 
 
-def _unique_people(detail: SyntheticResult) -> str:
+def _unique_people(result: SyntheticResult) -> str:
     """Name the people of whom copies are judged, and how many they are."""
-    copied = detail.copied
+    copied = result.copied
     scored = "" if copied.scored is None else " and were scored"
     people = number(copied.deciding[1])
-    return f"the {people} {counted_of(detail)} in {population_of(copied)}{scored}"
+    return f"the {people} {counted_of(result)} in {population_of(copied)}{scored}"
 
 
-def unseen(detail: SyntheticResult, least: float | None = None) -> str:
+def unseen(result: SyntheticResult, least: float | None = None) -> str:
     """Say how many people could be copied unseen, as a clause that follows another.
 
     least: The fewest who would have been shown; None: as many as the claim would have shown.
     """
-    least = _least_excess(detail.copied) if least is None else least
+    least = _least_excess(result.copied) if least is None else least
     if least is None:
         return "; with so few people no number of copies would have been"
     some = f"fewer than {number(least)}" if least > 1 else "none"
-    people = f"{some} of {_unique_people(detail)}"
+    people = f"{some} of {_unique_people(result)}"
     disguise = "rounded or recoded"
-    if {LEFT_IN_LARGE, LEFT_IN_WIDE} & {*detail.not_sought}:
+    if {LEFT_IN_LARGE, LEFT_IN_WIDE} & {*result.not_sought}:
         disguise = "rounded"
     text = f"; {people} could be copied unseen whole, or {disguise} where all rows are"
-    if few := detail.copies.least:
+    if few := result.copies.least:
         text = f"{text}, and fewer than {number(few)} in the same two or three columns"
     return text
 
 
-def favoured(detail: SyntheticResult) -> str:
+def favoured(result: SyntheticResult) -> str:
     """Say that a generator may explain copies, and what of a control tells no more."""
-    return f"{FAVOURED}, and {_why_open(detail)}"
+    return f"{FAVOURED}, and {_why_open(result)}"
 
 
-def _why_open(detail: SyntheticResult) -> str:
+def _why_open(result: SyntheticResult) -> str:
     """Say that a control would tell, or why the given one does not."""
-    copied, unlike = detail.copied, detail.unlike
-    if not detail.files.control:
+    copied, unlike = result.copied, result.unlike
+    if not result.files.control:
         why = "only a control tells"
-    elif detail.copies.refutes_control:
-        where = "data" if detail.copies.is_shared else "file"
+    elif result.copies.refutes_control:
+        where = "data" if result.copies.is_shared else "file"
         why = f"the control given is none, since its people stand in the {where}"
-    elif unlike is not None and unlike.is_shown and (detail.units or detail.agreeing):
-        why = f"the control given tells nothing while no unit is named: {by_unit(detail)}"
+    elif unlike is not None and unlike.is_shown and (result.units or result.agreeing):
+        why = f"the control given tells nothing while no unit is named: {by_unit(result)}"
     elif unlike is not None and unlike.is_shown:
         why = "the control given is of another population than the data"
     elif copied.lacking:
@@ -214,15 +214,15 @@ def names_lacking(copied: CopiedPeople) -> str:
     return some_of([f"`{name}`" for name in copied.lacking])
 
 
-def by_unit(detail: SyntheticResult) -> str:
+def by_unit(result: SyntheticResult) -> str:
     """Say that rows depend on one another, and what to name."""
-    if not detail.units:
-        columns = names_of(detail.agreeing)
+    if not result.units:
+        columns = names_of(result.agreeing)
         return (
             f"rows that agree in {columns} may be of one person, so {NAME_PEOPLE}, "
             "or `unit = COLUMN` in `[data]`"
         )
-    name = detail.units[0]
+    name = result.units[0]
     return (
         f"rows of one `{name}` are not independent, so name it: `--unit {name}`, or "
         f'`unit = "{name}"` in `[data]`'
@@ -237,15 +237,15 @@ def is_law_assumed(copied: JudgedCriterion) -> bool:
 def evidence(case: StudyJudgement) -> tuple[str, ...]:
     """Return what the record holds against the file, and no control decides, each a clause."""
     clauses: list[str] = []
-    detail: SyntheticResult = case.detail
+    result: SyntheticResult = case.result
     risk = guessed_by_file(case)
-    if risk is not None and risk.guess is not None and not detail.can_tell:
+    if risk is not None and risk.guess is not None and not result.can_tell:
         clauses.append(
             f"`{risk.secret}` is guessed {risk.how} for "
             f"{of_100(risk.everybody.real.value or 0.0)} people from "
             f"the file, and for {of_100(risk.guess.real.value or 0.0)} without it"
         )
-    values = [count for count in detail.counts if count.what == VALUES]
+    values = [count for count in result.counts if count.what == VALUES]
     if values:
         worst = max(values, key=lambda count: count.standing)
         clauses.append(
@@ -256,13 +256,13 @@ def evidence(case: StudyJudgement) -> tuple[str, ...]:
     return tuple(clauses)
 
 
-def compared(detail: SyntheticResult) -> tuple[str, ...]:
+def compared(result: SyntheticResult) -> tuple[str, ...]:
     """Say on which columns people were sought, and how coarsely."""
-    copies = detail.copies
+    copies = result.copies
     if not copies.columns:
         return ()
     many = "the only column" if copies.columns == 1 else f"all {copies.columns} columns"
-    left = lines_left(detail)
+    left = lines_left(result)
     if copies.aside:
         few = len(copies.aside) == 1
         named = some_of([f"`{name}`" for name in copies.aside])
@@ -275,9 +275,9 @@ def compared(detail: SyntheticResult) -> tuple[str, ...]:
     return (f"Counted on {many}, as coarsely as the file is written: {shown}{suffix}.", *left)
 
 
-def lines_left(detail: SyntheticResult) -> tuple[str, ...]:
+def lines_left(result: SyntheticResult) -> tuple[str, ...]:
     """Say which lines beside the tables are in no count, and in which none of the control."""
-    left, lacking = detail.copies.left_out, detail.copies.lacking
+    left, lacking = result.copies.left_out, result.copies.lacking
     lines = [f"In no count: {some_of(left)}, taken for titles and notes."] if left else []
     if lacking:
         named = some_of([f"`{name}`" for name in lacking])

@@ -39,8 +39,8 @@ def verdict_of(case: StudyJudgement, risk: AssessedRisk) -> Status:
 
 def beyond(case: StudyJudgement) -> list[AssessedRisk]:
     """Return the risks that are exceeded."""
-    detail: SyntheticResult = case.detail
-    return [risk for risk in detail.risks if verdict_of(case, risk) == "exceeded"]
+    result: SyntheticResult = case.result
+    return [risk for risk in result.risks if verdict_of(case, risk) == "exceeded"]
 
 
 def grade_of(case: StudyJudgement, risk: AssessedRisk) -> Grade:
@@ -49,13 +49,13 @@ def grade_of(case: StudyJudgement, risk: AssessedRisk) -> Grade:
 
 def decided(case: StudyJudgement) -> tuple[AssessedRisk, RiskOfPeople]:
     """Return the risk of the row that decided, and the people, everybody or a group."""
-    detail: SyntheticResult = case.detail
+    result: SyntheticResult = case.result
     row = case.decided_by
-    for risk in detail.risks:
+    for risk in result.risks:
         for people in (risk.everybody, *risk.groups):
             if row is not None and row.name == risk.name and row.about == people:
                 return risk, people
-    return detail.risks[0], detail.risks[0].everybody
+    return result.risks[0], result.risks[0].everybody
 
 
 def guessed_by_file(case: StudyJudgement) -> AssessedRisk | None:
@@ -64,7 +64,7 @@ def guessed_by_file(case: StudyJudgement) -> AssessedRisk | None:
     By the exact paired test (McNemar 1947): whom one alone guesses right is as likely whom the
     other alone does, if the file is a fresh sample.
     """
-    risks = [risk for risk in case.detail.risks if risk.guess is not None]
+    risks = [risk for risk in case.result.risks if risk.guess is not None]
     candidates: list[tuple[float, AssessedRisk]] = []
     for risk in risks:
         ours, theirs = (risk.attack_counts.get(name, 0) for name in (BY_FILE, BY_OTHERS))

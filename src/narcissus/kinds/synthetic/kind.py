@@ -120,7 +120,7 @@ class SyntheticWork(PreparedWork[SyntheticStudy]):
 
 class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
     model = SyntheticStudy
-    detail = SyntheticResult
+    result = SyntheticResult
     layout = "narcissus.kinds.synthetic.layout:LAYOUT"
     fails = "not shown"
     gravest = COPIES  # whoever stands in the file whole loses more than by any risk
@@ -306,16 +306,16 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         result = result.model_copy(update={"unaccounted": tuple(left)})
         return self.found(criteria, result)
 
-    def premises(self, detail: SyntheticResult) -> tuple[str, ...]:
-        return ASSUMPTIONS if detail.can_tell else ()
+    def premises(self, result: SyntheticResult) -> tuple[str, ...]:
+        return ASSUMPTIONS if result.can_tell else ()
 
-    def refuted(self, detail: SyntheticResult) -> tuple[str, ...]:
+    def refuted(self, result: SyntheticResult) -> tuple[str, ...]:
         """Return why the control is none, where that is shown."""
-        if detail.copies.is_shared:
+        if result.copies.is_shared:
             return (
-                f"The control is of people who are not in the data ({in_both(detail.copies)}).",
+                f"The control is of people who are not in the data ({in_both(result.copies)}).",
             )
-        unlike = detail.unlike
+        unlike = result.unlike
         if unlike is None or not unlike.is_shown:
             return ()
         if unlike.is_together and unlike.together is not None:
@@ -328,15 +328,15 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
                 f"{unlike.column} is {unlike.value} for {unlike.real:.1%} of the data and "
                 f"{unlike.control:.1%} of the control; corrected p-value {unlike.p_value:.2g}"
             )
-        if detail.units:
-            name = detail.units[0]
+        if result.units:
+            name = result.units[0]
             return (
                 f"Rows of one `{name}` are not independent, so the control is not compared: name "
                 f"it, `--unit {name}` ({how}).",
             )
-        if detail.agreeing:
+        if result.agreeing:
             return (
-                f"The rows that agree in {names_of(detail.agreeing)} may be of one person, so the "
+                f"The rows that agree in {names_of(result.agreeing)} may be of one person, so the "
                 f"control is not compared: {NAME_PEOPLE} ({how}).",
             )
         return (f"The people of the control are of another population than the data ({how}).",)

@@ -62,30 +62,30 @@ class SyntheticLayout(Layout):
 
     def verdict(self, case: StudyJudgement) -> str:
         """Describe the verdict in a short paragraph; it never says that a risk is met."""
-        said = holds_if(case.status, declared(case.detail))
+        said = holds_if(case.status, declared(case.result))
         return f"{verdict_text(case)} {said}".rstrip()
 
     def assessed(self, case: StudyJudgement) -> list[str]:
-        lines = [f"{risk.name}, by {len(risk.tried)} attacks" for risk in case.detail.risks]
+        lines = [f"{risk.name}, by {len(risk.tried)} attacks" for risk in case.result.risks]
         return ["what stands in the file, row by row", *lines]
 
     def not_assessed(self, case: StudyJudgement) -> Iterator[NotAssessed]:
-        detail: SyntheticResult = case.detail
-        is_shared = detail.copies.is_shared
-        if detail.unlike is None:
+        result: SyntheticResult = case.result
+        is_shared = result.copies.is_shared
+        if result.unlike is None:
             yield NotAssessed(
                 "what is due to the release beyond copies",
                 "there is no control, and the file was made from the people of the real data",
                 "set people aside at random before the file is made, and give them as the control",
             )
-        elif detail.copies.refutes_control:
+        elif result.copies.refutes_control:
             yield NotAssessed(
                 "what is due to the release beyond copies",
                 f"people of the control stand in the {'data' if is_shared else 'file'}, so the "
                 "control is none",
                 "take people whose records nothing was made from",
             )
-        elif detail.unlike.is_shown:
+        elif result.unlike.is_shown:
             yield NotAssessed(
                 "what is due to the release",
                 "the control differs from the real data in more than chance allows",
@@ -98,12 +98,12 @@ class SyntheticLayout(Layout):
                 "with so few people not even a hit on everybody would have shown it",
                 "give more people on both sides",
             )
-            for risk in detail.risks
+            for risk in result.risks
             for excess in [risk.everybody.excess]
             if excess is not None and excess.detectable is None
         ]
-        absent = {group.group for group in detail.groups if group.control is None}
-        if absent and detail.unlike is not None:
+        absent = {group.group for group in result.groups if group.control is None}
+        if absent and result.unlike is not None:
             yield NotAssessed(
                 f"the excess in {', '.join(sorted(absent))}",
                 "nobody of them was scored in the control",
@@ -112,7 +112,7 @@ class SyntheticLayout(Layout):
 
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any]:
         """Return the verdict on each risk."""
-        verdicts = {risk.name: verdict_of(case, risk) for risk in case.detail.risks}
+        verdicts = {risk.name: verdict_of(case, risk) for risk in case.result.risks}
         if (copied := copies_of(case)) is not None:
             verdicts[COPIES] = copied.status
         return {"verdict": "" if row.at["group"] else verdicts.get(row.name, "")}
@@ -130,36 +130,36 @@ class SyntheticLayout(Layout):
         """Return no grade for a share that nothing is compared with."""
         if row.of != "risk":
             return row.quantity.grade
-        return grade_of(case, next(risk for risk in case.detail.risks if risk.name == row.name))
+        return grade_of(case, next(risk for risk in case.result.risks if risk.name == row.name))
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
-        detail: SyntheticResult = case.detail
-        groups = list(describe_groups(detail))
+        result: SyntheticResult = case.result
+        groups = list(describe_groups(result))
         return [
-            Section("Who was asked about", [describe_people(record, detail)]),
-            Section("What stands in the file", list(describe_copies(detail))),
+            Section("Who was asked about", [describe_people(record, result)]),
+            Section("What stands in the file", list(describe_copies(result))),
             *(
                 Section(name[0].upper() + name[1:], list(describe_risk(case, name, record.grade)))
                 for name in RISKS
             ),
             *([Section("Groups", groups)] if groups else []),
-            *measured_section(detail.measures),
-            Section("Method", [describe_method(detail)]),
+            *measured_section(result.measures),
+            Section("Method", [describe_method(result)]),
         ]
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
-        files = case.detail.files
+        files = case.result.files
         return Subject(
             f"A synthetic file of {number(files.synthetic)} rows, made from data about "
             f"{number(files.real_people or files.real)} people.",
-            bool(case.detail.groups),
+            bool(case.result.groups),
         )
 
     def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
         """Return each risk: of several secrets the one with the largest excess."""
         replies: dict[str, Answered] = {}
-        detail: SyntheticResult = case.detail
-        for risk in sorted(detail.risks, key=lambda risk: risk.everybody.low):  # the worst is last
+        result: SyntheticResult = case.result
+        for risk in sorted(result.risks, key=lambda risk: risk.everybody.low):  # the worst is last
             real, control = risk.everybody.real, risk.everybody.control
             text = f"{risk.name}: {percent(real.value)} of people in the data"
             question = risk.risk.removesuffix(" by a value")
@@ -171,9 +171,9 @@ class SyntheticLayout(Layout):
         return replies
 
     def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
-        detail: SyntheticResult = case.detail
-        files = detail.files
-        counted = ("criteria*", "detail.risks*", "detail.cl*", "detail.group_confidence")
+        result: SyntheticResult = case.result
+        files = result.files
+        counted = ("criteria*", "result.risks*", "result.cl*", "result.group_confidence")
         real_figures = [
             RealFigure(
                 "Shares, excesses, limits and the verdict",
@@ -182,28 +182,28 @@ class SyntheticLayout(Layout):
                 "whether they were hit learns it of the last.",
                 (*VERDICT, *counted),
             ),
-            RealFigure("Numbers of rows", "Of all files, exact.", ("detail.files*",)),
+            RealFigure("Numbers of rows", "Of all files, exact.", ("result.files*",)),
             RealFigure(
-                "What stands in the file", "Exact counts.", ("detail.cop*", "detail.counts*")
+                "What stands in the file", "Exact counts.", ("result.cop*", "result.counts*")
             ),
             RealFigure(
                 "Names of columns and values", "As the files have them.", ("assessed*", "title")
             ),
         ]
-        if detail.measures:
+        if result.measures:
             how = "Counts and shares over all people of the data, exact."
             real_figures.append(
-                RealFigure("Measures of disclosure control", how, ("detail.measures*",))
+                RealFigure("Measures of disclosure control", how, ("result.measures*",))
             )
-        if detail.unlike is not None:
+        if result.unlike is not None:
             how = (
                 "The column and value that differ most, and their shares in the data and the "
                 "control."
             )
-            real_figures.append(RealFigure("Data beside control", how, ("detail.unlike*",)))
-        if detail.groups or detail.merged is not None:
-            how = f"Names, sizes and shares over real people. {groups_of_people(detail.merged)}"
-            real_figures.append(RealFigure("Groups", how, ("detail.merged*",)))
+            real_figures.append(RealFigure("Data beside control", how, ("result.unlike*",)))
+        if result.groups or result.merged is not None:
+            how = f"Names, sizes and shares over real people. {groups_of_people(result.merged)}"
+            real_figures.append(RealFigure("Groups", how, ("result.merged*",)))
         return real_figures
 
 

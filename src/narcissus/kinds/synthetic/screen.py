@@ -73,7 +73,7 @@ def _of_question(glance: Glance, question: CountedQuestion) -> Glance:
 
 
 def _of_risk(case: StudyJudgement, risk: AssessedRisk, people: RiskOfPeople) -> Glance:
-    detail: SyntheticResult = case.detail
+    result: SyntheticResult = case.result
     does = _DOES[risk.risk].format(risk.secret, risk.how)
     who = f"people with {people.group}" if people.group else "people"
     row = next(people.rows(risk.name, risk.attack))
@@ -81,7 +81,7 @@ def _of_risk(case: StudyJudgement, risk: AssessedRisk, people: RiskOfPeople) -> 
     if people.control is not None:
         text = f"The attack {does} {{}} {who} who are not in the data."
         without = Reach(text, people.control, row)
-    why = "" if detail.unlike is None else "the comparison group differs from the data"
+    why = "" if result.unlike is None else "the comparison group differs from the data"
     return Glance(
         unit=who,
         without=without,
@@ -89,29 +89,29 @@ def _of_risk(case: StudyJudgement, risk: AssessedRisk, people: RiskOfPeople) -> 
         most=None,
         unlimited=UNLIMITED,
         hardest=_hardest(case),
-        unseen=_not_looked_at(detail),
+        unseen=_not_looked_at(result),
         accepted=f"{{}} than among others{f' in {people.group}' if people.group else ''}",
         view=MORE_OF_100,
         interval=f"The excess of {risk.name}",
         added=None if case.decided_by is not None else NOTHING,
         undecided=f"We cannot say: {why or NO_CONTROL}." if case.status == "not assessed" else "",
-        about=_about(detail),
+        about=_about(result),
         notes=_few_copies(case),
-        declared=declared(detail),
+        declared=declared(result),
     )
 
 
-def _about(detail: SyntheticResult) -> str:
-    secrets = list(dict.fromkeys(risk.secret for risk in detail.risks if risk.secret))
+def _about(result: SyntheticResult) -> str:
+    secrets = list(dict.fromkeys(risk.secret for risk in result.risks if risk.secret))
     named = secrets[0] if secrets else "who is in the data"
     if len(secrets) > 1:  # the last is all of them
         few = ", ".join(secrets[:-1][:3])
         named = f"{few}{' and others' * (len(secrets) > 4)}, each alone and all together"
-    return seeks("a person's other columns", named, _released(detail))
+    return seeks("a person's other columns", named, _released(result))
 
 
-def _released(detail: SyntheticResult) -> str:
-    return f"one synthetic file of {number(detail.files.synthetic)} rows"
+def _released(result: SyntheticResult) -> str:
+    return f"one synthetic file of {number(result.files.synthetic)} rows"
 
 
 NOTHING = Quantity(value=None, grade="not assessed")
@@ -125,27 +125,27 @@ DISGUISED = (
 )
 
 
-def _not_looked_at(detail: SyntheticResult) -> str:
+def _not_looked_at(result: SyntheticResult) -> str:
     """Name what no number of the screen is about, whatever decided."""
-    return "; ".join([*detail.not_sought, DISGUISED, UNSEEN])
+    return "; ".join([*result.not_sought, DISGUISED, UNSEEN])
 
 
-def declared(detail: SyntheticResult) -> tuple[str, ...]:
+def declared(result: SyntheticResult) -> tuple[str, ...]:
     """Return what the user declares, as a clause."""
-    if not detail.declared:
+    if not result.declared:
         return ()
-    names = [name_declared(name) for name in detail.declared]
+    names = [name_declared(name) for name in result.declared]
     return (f"nothing about a person follows from {some_of(names, len(names))}",)
 
 
 def _of_copied(case: StudyJudgement, judged: JudgedCriterion) -> Glance:
     """Return the numbers of people who stand in the file, where these decide."""
-    detail: SyntheticResult = case.detail
-    copied, is_exceeded = detail.copied, judged.status == "exceeded"
+    result: SyntheticResult = case.result
+    copied, is_exceeded = result.copied, judged.status == "exceeded"
     by = by_columns(copied.columns)
     row = next(copied.rows())
     expected = Quantity(value=copied.baseline, grade=judged.grade)
-    unit = f"{counted_of(detail)} in {population_of(copied)}{by}"
+    unit = f"{counted_of(result)} in {population_of(copied)}{by}"
     who = f"{unit}{',' if by else ''}"
     without, beyond = f"By coincidence, {{}} {who} would stand in the file.", "coincidence explains"
     if copied.is_beside:
@@ -154,17 +154,17 @@ def _of_copied(case: StudyJudgement, judged: JudgedCriterion) -> Glance:
     subject, broken, accepted = "The file", f"holds more {copies} of the data than {beyond}{by}", ""
     if judged.at_most:
         subject, broken, accepted = "Your threshold", "is exceeded", f"{{}} than {beyond}"
-    why = _why_none(detail, judged)
+    why = _why_none(result, judged)
     reached = (
         Reach(without, expected, row),
         Reach.of(f"{{}} {who}{' nearly' * (copied.how == NEARLY)} stand in the file.", row),
     )
-    if detail.copies.is_data is not None:
+    if result.copies.is_data is not None:
         unit, subject, broken, accepted, why = "rows of the file", "The file", "", "", ""
-        broken = data_itself(detail)
-        reached = _rows_reached(detail.counts[0])
-    is_hit = is_exceeded and not detail.groups
-    open_text = no_more(detail, () if is_exceeded else evidence(case))
+        broken = data_itself(result)
+        reached = _rows_reached(result.counts[0])
+    is_hit = is_exceeded and not result.groups
+    open_text = no_more(result, () if is_exceeded else evidence(case))
     among = "" if copied.scored is None else " among the people scored"
     glance = Glance(
         unit=unit,
@@ -172,28 +172,28 @@ def _of_copied(case: StudyJudgement, judged: JudgedCriterion) -> Glance:
         with_it=reached[1],
         most=None,
         unlimited=UNLIMITED,
-        hardest=f"Hit hardest: {counted_of(detail)} in the data." if is_hit else _hardest(case),
-        unseen=_not_looked_at(detail),
+        hardest=f"Hit hardest: {counted_of(result)} in the data." if is_hit else _hardest(case),
+        unseen=_not_looked_at(result),
         accepted=accepted,
         view=MORE_OF_100,
         interval=f"The excess of copies{among}",
         asked=subject,
         broken=broken,
         why=why,
-        contradicted=_no_control(detail),
-        about=seeks("a person's values", "that person", _released(detail)),
+        contradicted=_no_control(result),
+        about=seeks("a person's values", "that person", _released(result)),
         undecided=f"{open_text}, but {why}." if why else f"{open_text}.",
-        notes=(*compared(detail), *rows_not_people(detail)),
-        declared=declared(detail),
+        notes=(*compared(result), *rows_not_people(result)),
+        declared=declared(result),
     )
     risk = guessed_by_file(case)
-    if is_exceeded or risk is None or risk.guess is None or detail.can_tell:
+    if is_exceeded or risk is None or risk.guess is None or result.can_tell:
         return glance
     guessing = f"A model that never saw the file guesses {risk.secret} {risk.how} for {{}} people."
     attacking = f"From the file, {risk.secret} is guessed {risk.how} for {{}} people."
     return replace(
         glance,
-        about=_about(detail),
+        about=_about(result),
         unit="people in the data",
         without=Reach(guessing, risk.guess.real),
         with_it=Reach(attacking, risk.everybody.real),
@@ -201,24 +201,24 @@ def _of_copied(case: StudyJudgement, judged: JudgedCriterion) -> Glance:
     )
 
 
-def _why_none(detail: SyntheticResult, judged: JudgedCriterion) -> str:
+def _why_none(result: SyntheticResult, judged: JudgedCriterion) -> str:
     """Say why the control decides nothing of copies, as a clause; nothing where it does."""
     if judged.status == "exceeded" and is_law_assumed(judged):
-        return favoured(detail)
-    if detail.copied.lacking:
-        return f"the control lacks {names_lacking(detail.copied)}"
-    if detail.copies.refutes_control:
-        where = "data" if detail.copies.is_shared else "file"
+        return favoured(result)
+    if result.copied.lacking:
+        return f"the control lacks {names_lacking(result.copied)}"
+    if result.copies.refutes_control:
+        where = "data" if result.copies.is_shared else "file"
         return f"the control is none, since its people stand in the {where}"
     return ""
 
 
-def _no_control(detail: SyntheticResult) -> str:
+def _no_control(result: SyntheticResult) -> str:
     """Say why the control is none."""
-    if detail.copies.is_shared:
-        return f"The control decides nothing: {in_both(detail.copies)}."
-    if detail.units or detail.agreeing:
-        return f"The control decides nothing yet: {by_unit(detail)}."
+    if result.copies.is_shared:
+        return f"The control decides nothing: {in_both(result.copies)}."
+    if result.units or result.agreeing:
+        return f"The control decides nothing yet: {by_unit(result)}."
     return "The control is of other people than the data, so it decides nothing."
 
 
@@ -242,12 +242,12 @@ def _rows_reached(rows: FileCount) -> tuple[Reach, Reach]:
 
 def _few_copies(case: StudyJudgement) -> tuple[str, ...]:
     """Say how many people stand in the file where a control does not show these to be too many."""
-    detail: SyntheticResult = case.detail
-    left, people = lines_left(detail), detail.copies.people
-    if copies_of(case) is None or is_copied(case) or not detail.can_tell:
+    result: SyntheticResult = case.result
+    left, people = lines_left(result), result.copies.people
+    if copies_of(case) is None or is_copied(case) or not result.can_tell:
         return left
-    if people.standing <= usual_count(detail, people.expected):
-        return (f"No copied people are shown{unseen(detail)}.", *left)
+    if people.standing <= usual_count(result, people.expected):
+        return (f"No copied people are shown{unseen(result)}.", *left)
     return (
         f"{number(people.standing)} people of the data stand in the file, where coincidence "
         f"explains about {number(round(people.expected))}.",
@@ -257,13 +257,13 @@ def _few_copies(case: StudyJudgement) -> tuple[str, ...]:
 
 def _hardest(case: StudyJudgement) -> str:
     """Name the group whose excess is surely above that of all groups by the same column."""
-    detail: SyntheticResult = case.detail
-    if not detail.can_tell or case.status == "not assessed":
+    result: SyntheticResult = case.result
+    if not result.can_tell or case.status == "not assessed":
         return "Only a comparison group could show who is hit hardest."
-    if not detail.groups:
+    if not result.groups:
         return NO_GROUPS
     largest: list[tuple[AssessedRisk, RiskOfPeople]] = []
-    for risk in detail.risks:
+    for risk in result.risks:
         for column in dict.fromkeys(group.column for group in risk.groups):
             parts = [group for group in risk.groups if group.column == column]
             limits = [None if part.excess is None else (part.low, part.high) for part in parts]

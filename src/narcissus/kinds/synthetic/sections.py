@@ -60,9 +60,9 @@ _COPIED: Headings = {
 }
 
 
-def describe_copies(detail: SyntheticResult) -> Iterator[Block]:
+def describe_copies(result: SyntheticResult) -> Iterator[Block]:
     """Tell what stands in the file, and how people were sought."""
-    copies, people = detail.copies, detail.copies.people
+    copies, people = result.copies, result.copies.people
     yield Text([STANDING, SIMILAR])
     decoys = FileCount(
         what="decoys",
@@ -73,7 +73,7 @@ def describe_copies(detail: SyntheticResult) -> Iterator[Block]:
     yield table(
         "What stands in the file: exact counts, beside what a file of as many other people of the "
         "population would hold",
-        [*detail.counts, decoys],
+        [*result.counts, decoys],
         {
             "What": lambda count: count.what + by_columns(count.columns),
             "Of": "of",
@@ -82,7 +82,7 @@ def describe_copies(detail: SyntheticResult) -> Iterator[Block]:
         },
         graded=False,
     )
-    copied = [row for row in detail.rows() if row.name == COPIES]
+    copied = [row for row in result.rows() if row.name == COPIES]
     if copied:
         yield numbers_table("Unique people whose record stands in the file", copied, _COPIED)
     yield Facts(
@@ -94,7 +94,7 @@ def describe_copies(detail: SyntheticResult) -> Iterator[Block]:
             ),
         ]
     )
-    lines = [*compared(detail), *map(_linked_words, copies.linked)]
+    lines = [*compared(result), *map(_linked_words, copies.linked)]
     if copies.sets:
         lines.append(
             f"People were sought by {number(copies.sets)} sets of columns: all, all but one, those "
@@ -108,8 +108,8 @@ def describe_copies(detail: SyntheticResult) -> Iterator[Block]:
         )
     if lines:
         yield Text(lines)
-    if detail.not_sought:
-        yield Text([f"Not looked at: {'; '.join(detail.not_sought)}."])
+    if result.not_sought:
+        yield Text([f"Not looked at: {'; '.join(result.not_sought)}."])
 
 
 def _linked_words(linked: LinkedDetail) -> str:
@@ -126,8 +126,8 @@ def _people_of(rows: int, people: int) -> str:
     return f"{number(people)} (in {number(rows)} rows)" if people else number(rows)
 
 
-def describe_people(record: Record, detail: SyntheticResult) -> Facts:
-    files = detail.files
+def describe_people(record: Record, result: SyntheticResult) -> Facts:
+    files = result.files
     rows = [
         (
             "People in the data",
@@ -145,7 +145,7 @@ def describe_people(record: Record, detail: SyntheticResult) -> Facts:
         ("Columns", number(files.columns)),
         ("Unknown", ", ".join(record.study["threat"]["unknown"])),
     ]
-    if (unlike := detail.unlike) is not None:
+    if (unlike := result.unlike) is not None:
         if (together := unlike.together) is not None and together.columns:
             rows.append(
                 (
@@ -168,7 +168,7 @@ def describe_people(record: Record, detail: SyntheticResult) -> Facts:
 
 def describe_risk(case: StudyJudgement, name: RiskName, grade: Grade) -> Iterator[Block]:
     """Draw one risk, of each secret, and tell how attacks were chosen."""
-    risks = [risk for risk in case.detail.risks if risk.risk == name]
+    risks = [risk for risk in case.result.risks if risk.risk == name]
     yield Text([ASKED[name]])
     yield _picture(case, name, risks, grade)
     if name == "inference":
@@ -296,14 +296,14 @@ def _tried(risks: Sequence[AssessedRisk]) -> Grid:
     )
 
 
-def describe_groups(detail: SyntheticResult) -> Iterator[Block]:
+def describe_groups(result: SyntheticResult) -> Iterator[Block]:
     """Tell which groups were merged, and how often people of each are hit."""
-    if detail.merged is not None:
-        yield Text([merged_words(detail.merged)])
-    groups = [(risk.name, group) for risk in detail.risks for group in risk.groups]
+    if result.merged is not None:
+        yield Text([merged_words(result.merged)])
+    groups = [(risk.name, group) for risk in result.risks for group in risk.groups]
     if groups:
         yield table(
-            f"Groups; limits hold for all of them at once, each at {detail.group_confidence:.5g}",
+            f"Groups; limits hold for all of them at once, each at {result.group_confidence:.5g}",
             groups,
             {
                 "Risk": lambda pair: pair[0],
@@ -319,7 +319,7 @@ def describe_groups(detail: SyntheticResult) -> Iterator[Block]:
         )
 
 
-def describe_method(detail: SyntheticResult) -> Text:
+def describe_method(result: SyntheticResult) -> Text:
     return Text(
         [
             "The people of the data and of the control are each divided at random in halves: on "
@@ -328,8 +328,8 @@ def describe_method(detail: SyntheticResult) -> Text:
             "binomial counts (Berger and Boos 1994). An excess above 0 is claimed only where "
             "Fisher's exact test refuses that there is none. That test only assumes that people "
             "of both sides are exchangeable.",
-            f"{detail.claims} claims are decided together at level {detail.confidence:g}: each "
-            f"excess is limited at {detail.claim_confidence:.5g} (Bonferroni), half of the error "
+            f"{result.claims} claims are decided together at level {result.confidence:g}: each "
+            f"excess is limited at {result.claim_confidence:.5g} (Bonferroni), half of the error "
             "on either side. Limits of a share by itself are at the level of one.",
             "The verdict is 'exceeded' or 'not shown': one file can show that people in it are "
             "hit more often, and cannot show the opposite.",

@@ -28,12 +28,12 @@ _BY_ONE_VALUE = (
 
 def verdict_text(case: StudyJudgement) -> str:
     """Describe what was found in a short paragraph."""
-    detail: SyntheticResult = case.detail
-    if not detail.can_tell:
+    result: SyntheticResult = case.result
+    if not result.can_tell:
         return _by_copies(case)
     exceeded = beyond(case)
     if exceeded or is_copied(case):
-        facts = [standing(detail)] if is_copied(case) else []
+        facts = [standing(result)] if is_copied(case) else []
         by_value = all(risk.risk == BY_VALUE for risk in exceeded) and not facts
         return " ".join(
             [
@@ -43,7 +43,7 @@ def verdict_text(case: StudyJudgement) -> str:
                 *([_BY_ONE_VALUE] if by_value else []),
             ]
         )
-    worst = max(detail.risks, key=lambda risk: risk.everybody.high)
+    worst = max(result.risks, key=lambda risk: risk.everybody.high)
     return (
         "Not shown: no attack clearly exceeds what is accepted. One may still do so: "
         f"{worst.name} may exceed the control by up to "
@@ -88,16 +88,16 @@ def _beyond(case: StudyJudgement, risk: AssessedRisk) -> str:
 
 def _by_copies(case: StudyJudgement) -> str:
     """Describe the verdict where no control decides, in a short paragraph."""
-    copied, detail = copies_of(case), case.detail
+    copied, result = copies_of(case), case.result
     assert copied is not None
-    assert isinstance(detail, SyntheticResult)
+    assert isinstance(result, SyntheticResult)
     sentences: list[str] = []
-    copies, unlike = detail.copies, detail.unlike
+    copies, unlike = result.copies, result.unlike
     is_foreign = unlike is not None and unlike.is_shown
     if unlike is not None and is_foreign:
         sentences.append(f"Contradicted: {_foreign(unlike)}")
-        if detail.units or detail.agreeing:
-            text = by_unit(detail)
+        if result.units or result.agreeing:
+            text = by_unit(result)
             sentences.append(f"{text[0].upper()}{text[1:]}.")
     if copies.is_shared:
         sentences.append(f"The control is none: {in_both(copies)}.")
@@ -112,14 +112,14 @@ def _by_copies(case: StudyJudgement) -> str:
     if copied.status == "exceeded":
         sentences.append("Exceeded: the file holds copies of people in the data.")
         if is_law_assumed(copied):
-            text = favoured(detail)
-            remedy = "" if detail.files.control else " A control would decide it."
+            text = favoured(result)
+            remedy = "" if result.files.control else " A control would decide it."
             sentences.append(f"{text[0].upper()}{text[1:]}.{remedy}")
     elif not is_foreign:
-        sentences.append(f"Not shown: {no_more(detail, evidence(case))}.")
-    sentences += [f"{rows_standing(detail)}.", standing(detail)]
+        sentences.append(f"Not shown: {no_more(result, evidence(case))}.")
+    sentences += [f"{rows_standing(result)}.", standing(result)]
     if control is None:
-        risk, guess = next((risk, risk.guess) for risk in detail.risks if risk.guess is not None)
+        risk, guess = next((risk, risk.guess) for risk in result.risks if risk.guess is not None)
         sentences.append(
             f"{risk.secret} is guessed {risk.how} from the file for "
             f"{percent(risk.everybody.real.value)} of people, and for "

@@ -672,7 +672,7 @@ class Accepted:
     origin: str = ""
 
     @classmethod
-    def of(cls, criteria: Sequence[StudyCriterion], detail: TableResult) -> Self | None:
+    def of(cls, criteria: Sequence[StudyCriterion], result: TableResult) -> Self | None:
         """Read the criteria of one setting; None where nothing was accepted."""
         limits: dict[str, Any] = {
             "worst_group" if "group" in criterion.at else criterion.of: criterion.at_most
@@ -684,7 +684,7 @@ class Accepted:
         if "targets" in limits:
             limits["targets"] = int(limits["targets"])
         return cls(
-            **limits, decided_at=detail.decided_at, reason=detail.reason, origin=detail.origin
+            **limits, decided_at=result.decided_at, reason=result.reason, origin=result.origin
         )
 
     def criteria(self, label: str) -> Iterator[StudyCriterion]:

@@ -199,35 +199,35 @@ def _nearest(status: Status, rests_on: Sequence[Excess], every: Sequence[Excess]
 class JudgedSetting(Case):
     """One setting, and the verdict on it."""
 
-    detail: SettingFound
+    result: SettingFound
     threshold: Accepted | None = None
 
     @property
     def label(self) -> str:
-        return self.detail.label
+        return self.result.label
 
     @property
     def given(self) -> tuple[str, ...]:
-        return (*(self.detail.near or self.detail.given), *self.detail.declared)
+        return (*(self.result.near or self.result.given), *self.result.declared)
 
     @property
     def protection(self) -> float:
-        return self.detail.protection
+        return self.result.protection
 
     @property
     def decides(self) -> bool:
         return self.threshold is None or self.threshold.decided_at in (None, self.label)
 
     def claims(self) -> list[Finding]:
-        return statements(self.detail)
+        return statements(self.result)
 
     @cached_property
     def _weighed(self) -> tuple[Status, list[Excess], int | None]:
         """What excesses show; where people are those of a prior that is refuted, none counts."""
         if self.threshold is None:
             return "no threshold", [], None
-        is_void = self.detail.is_prior_refuted and not self.detail.are_real
-        return weigh(() if is_void else self.detail.excesses)
+        is_void = self.result.is_prior_refuted and not self.result.are_real
+        return weigh(() if is_void else self.result.excesses)
 
     @property
     def status_alone(self) -> Status:
@@ -240,7 +240,7 @@ class JudgedSetting(Case):
     @property
     def rank(self) -> tuple[float, ...]:
         """The one with least noise that is noise at all."""
-        return self.detail.noiseless, self.protection
+        return self.result.noiseless, self.protection
 
     @property
     def basis(self) -> tuple[Excess, ...]:
@@ -270,12 +270,12 @@ class JudgedSetting(Case):
     @property
     def decision(self) -> Decision | None:
         """The excess that decided, or is nearest to deciding; without a threshold, an attack."""
-        if self.threshold is None or not self.detail.excesses:
-            name, best = self.detail.best, self.detail.best_attack
+        if self.threshold is None or not self.result.excesses:
+            name, best = self.result.best, self.result.best_attack
             if name is None or best is None:
                 return None
             return Decision(best.row(self.label, "attack", name), label=self.label)
-        excess = _nearest(self.status, self.basis, self.detail.excesses)
+        excess = _nearest(self.status, self.basis, self.result.excesses)
         return Decision(excess.row(self.label), at_most=0.0, label=self.label)
 
     def check(self) -> None:
@@ -283,11 +283,11 @@ class JudgedSetting(Case):
         for of in LIMITS:
             compared = {
                 excess.name
-                for excess in self.detail.excesses
+                for excess in self.result.excesses
                 if (excess.role, excess.of, excess.group) == ("attack", of, "")
             }
             is_asked = getattr(self.threshold, of, None) is not None
-            if is_asked and compared != {*self.detail.attacks}:
+            if is_asked and compared != {*self.result.attacks}:
                 raise ValueError(f"at {self.label} some attack is not compared")
 
     def grade_of(self, bound: TableBound) -> Grade:
@@ -309,7 +309,7 @@ def of_table(case: StudyJudgement) -> TableJudgement:
 
 def setting_cases(findings: Findings) -> Iterator[JudgedSetting]:
     """Yield each setting with its rows and what it is held to."""
-    detail: TableResult = findings.detail
-    for setting in detail.settings:
+    result: TableResult = findings.result
+    for setting in result.settings:
         criteria = [c for c in findings.criteria if c.at.get("setting") == setting.label]
-        yield JudgedSetting(setting, Accepted.of(criteria, detail))
+        yield JudgedSetting(setting, Accepted.of(criteria, result))

@@ -546,7 +546,7 @@ class TableWork(PreparedWork[TableStudy]):
 
 class TableKind(Kind[TableStudy, TableWork]):
     model = TableStudy
-    detail = TableResult
+    result = TableResult
     layout = "narcissus.kinds.table.layout:LAYOUT"
     is_sweep = True
     policy = PolicyFile
@@ -646,7 +646,7 @@ class TableKind(Kind[TableStudy, TableWork]):
             levels = study.mechanism.levels
             decided_at = experiment.settings[levels.index(threshold.at)].label
         criteria, settings = measured(experiment, done, threshold, decided_at, tested.guesses)
-        detail = TableResult(
+        result = TableResult(
             settings=tuple(settings),
             other_priors=tested.others,
             unaccounted=tested.unaccounted,
@@ -658,7 +658,7 @@ class TableKind(Kind[TableStudy, TableWork]):
             origin="" if threshold is None else threshold.origin,
             own_release=own_release,
         )
-        return self.found(criteria, detail)
+        return self.found(criteria, result)
 
     def cases(self, findings: Findings) -> list[JudgedSetting]:
         return list(setting_cases(findings))
@@ -666,13 +666,13 @@ class TableKind(Kind[TableStudy, TableWork]):
     def is_of_people(self, study: Mapping[str, object]) -> bool:
         return True
 
-    def to_show(self, detail: TableResult) -> TableResult:
+    def to_show(self, result: TableResult) -> TableResult:
         """Leave out what is about the file that was released."""
-        own_release = detail.own_release
+        own_release = result.own_release
         if own_release is None:
-            return detail
+            return result
         shown = {"digest": WITHHELD, "path": without_folders(own_release.path)}
-        return detail.model_copy(update={"own_release": own_release.model_copy(update=shown)})
+        return result.model_copy(update={"own_release": own_release.model_copy(update=shown)})
 
 
 def criteria_at(label: str, accepted: Accepted | None) -> list[StudyCriterion]:

@@ -63,8 +63,8 @@ class TableLayout(Layout):
     columns = ("setting", "epsilon", "mu", "scale", "by", "group", "trials")
 
     def title(self, study: Any, case: StudyJudgement) -> str:
-        detail: TableResult = case.detail
-        named = study.title or f"{detail.settings[0].released} of {_source(study)}"
+        result: TableResult = case.result
+        named = study.title or f"{result.settings[0].released} of {_source(study)}"
         return f"{named} (quick look)" if study.run.quick else named
 
     def assessed(self, case: StudyJudgement) -> list[str]:
@@ -91,43 +91,43 @@ class TableLayout(Layout):
             return None
         settings = of_table(case).each
         setting = next(setting for setting in settings if setting.label == row.at["setting"])
-        detail, exact = setting.detail, setting.detail.noiseless
-        levels = {"epsilon": detail.epsilon, "mu": detail.mu}
+        result, exact = setting.result, setting.result.noiseless
+        levels = {"epsilon": result.epsilon, "mu": result.mu}
         noise = {
             **{name: math.inf if exact else level for name, level in levels.items()},
-            "scale": None if detail.noise is None else detail.noise.scale,
+            "scale": None if result.noise is None else result.noise.scale,
             "trials": None,
         }
         if bound is not None:
             return {**noise, "grade": setting.grade_of(bound)}
-        return {**noise, "confidence": detail.confidence}
+        return {**noise, "confidence": result.confidence}
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
         settings, setting = of_table(case).each, of_table(case).worst
-        detail = setting.detail
-        release = detail.released
-        if detail.noise is not None or not release:
-            exact = "exact" if setting.detail.noiseless else "noisy"
-            release = f"{number(detail.marginals)} {exact} tables of counts ({label_of(setting)})"
+        result = setting.result
+        release = result.released
+        if result.noise is not None or not release:
+            exact = "exact" if setting.result.noiseless else "noisy"
+            release = f"{number(result.marginals)} {exact} tables of counts ({label_of(setting)})"
         threat = record.study.get("threat") or {}
         secret = ", ".join(threat.get("unknown") or []) or "all that is not known"
-        text = f"{release}, about {number(detail.people)} people. The attacker is after: {secret}."
+        text = f"{release}, about {number(result.people)} people. The attacker is after: {secret}."
         if len(settings) > 1:
             text += f" {len(settings)} levels of protection were compared."
-        groups = bool(setting.detail.groups or detail.merged)
+        groups = bool(setting.result.groups or result.merged)
         return Subject(text, groups, every_attacker(setting))
 
     def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
         setting = of_table(case).worst
         replies: dict[str, Answered] = {}
-        if (best := setting.detail.best_attack) is not None:
+        if (best := setting.result.best_attack) is not None:
             who = best_name(setting).removeprefix("the best attack")
             text = f"{percent(best.share)} recovered{who and ' by '}{who}, "
-            text += f"{percent(setting.detail.guess.share)} guessed without"
+            text += f"{percent(setting.result.guess.share)} guessed without"
             replies["inference"] = Answered(f"{text} ({setting.label})", "sampled")
-        for bound in (setting.detail.share_bound, setting.detail.count_bound):
+        for bound in (setting.result.share_bound, setting.result.count_bound):
             if bound is not None and bound.guarantee:
-                grade = None if setting.detail.is_declared else setting.grade_of(bound)
+                grade = None if setting.result.is_declared else setting.grade_of(bound)
                 replies["parameters"] = Answered(f"{bound.guarantee}, as described", grade)
                 replies["unit"] = Answered(
                     "one row, replaced by another, taken for one person", None
@@ -136,7 +136,7 @@ class TableLayout(Layout):
 
     def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
         threat, prior = record.study["threat"], record.study["prior"]
-        first, own = of_table(case).each[0].detail, case.detail.own_release
+        first, own = of_table(case).each[0].result, case.result.own_release
         name = str(prior.get("name") or prior.get("kind") or "the prior")
         copies = " It is the rows themselves, so that people drawn are copies of them."
         how = f"{name}, made from the rows: every guess, limit and comparison depends on it."
@@ -151,7 +151,7 @@ class TableLayout(Layout):
             if is_real
             else "Shares, limits, bounds and the verdict"
         )
-        have_groups = any(s.detail.groups or s.detail.merged for s in of_table(case).each)
+        have_groups = any(s.result.groups or s.result.merged for s in of_table(case).each)
         real_figures = [
             RealFigure("The prior", f"{how}{copies * (name == 'empirical')}", ()),
             RealFigure(
@@ -182,20 +182,20 @@ class TableLayout(Layout):
 
     def subtitle(self, case: StudyJudgement) -> str:
         settings, setting = of_table(case).each, of_table(case).worst
-        return f"{number(setting.detail.people)} people in a release, {_what(settings, setting)}"
+        return f"{number(setting.result.people)} people in a release, {_what(settings, setting)}"
 
     def deciding(self, case: StudyJudgement) -> Iterator[StudyRow]:
         """Yield the guess, the best attack, the ceiling and the bounds where it was decided."""
-        detail = of_table(case).worst.detail
-        about = detail.guess, detail.best_attack, detail.ceiling
-        for row in detail.rows():
-            if any(row.about is part for part in (*about, detail.share_bound, detail.count_bound)):
+        result = of_table(case).worst.result
+        about = result.guess, result.best_attack, result.ceiling
+        for row in result.rows():
+            if any(row.about is part for part in (*about, result.share_bound, result.count_bound)):
                 yield row
 
     def grade(self, case: StudyJudgement, row: StudyRow) -> Grade:
         if isinstance(row.about, TableBound):
             return of_table(case).worst.grade_of(row.about)
-        is_estimated = row.of == "ceiling" and of_table(case).worst.detail.is_ceiling_estimated
+        is_estimated = row.of == "ceiling" and of_table(case).worst.result.is_ceiling_estimated
         return "approximate" if is_estimated else row.quantity.grade
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
@@ -206,7 +206,7 @@ class TableLayout(Layout):
             describe_threat(record, setting),
             describe_results(settings, setting),
             describe_groups(setting, is_sweep=len(settings) > 1),
-            describe_own(case.detail.own_release, in_part=setting.detail.share_of_columns),
+            describe_own(case.result.own_release, in_part=setting.result.share_of_columns),
             describe_method(record, settings, setting),
         ]
         return [part for part in parts if part is not None]
@@ -235,10 +235,10 @@ def _scored(record: Record, people: int) -> str:
 
 def _released(setting: JudgedSetting) -> str:
     """Name what is released; records of before say how many marginals."""
-    if setting.detail.released and setting.detail.noise is None:
-        return setting.detail.released[0].lower() + setting.detail.released[1:]
-    exact = "exact" if setting.detail.noiseless else "noisy"
-    return f"{number(setting.detail.marginals)} {exact} marginals"
+    if setting.result.released and setting.result.noise is None:
+        return setting.result.released[0].lower() + setting.result.released[1:]
+    exact = "exact" if setting.result.noiseless else "noisy"
+    return f"{number(setting.result.marginals)} {exact} marginals"
 
 
 def _what(settings: Sequence[JudgedSetting], setting: JudgedSetting) -> str:

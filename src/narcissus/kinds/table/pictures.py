@@ -51,21 +51,21 @@ class _Axis:
 
 def _levels(setting: JudgedSetting) -> list[tuple[str, int, float | None]]:
     """Return what may place a setting: privacy levels grow with less noise, a scale with more."""
-    detail = setting.detail
-    scale = None if detail.noise is None else detail.noise.scale
-    return [("epsilon", 1, detail.epsilon), ("mu", 1, detail.mu), ("noise scale", -1, scale)]
+    result = setting.result
+    scale = None if result.noise is None else result.noise.scale
+    return [("epsilon", 1, result.epsilon), ("mu", 1, result.mu), ("noise scale", -1, scale)]
 
 
 def _axis(settings: Sequence[JudgedSetting]) -> _Axis:
-    apart = next((i for i, s in enumerate(settings) if s.detail.noiseless), None)
-    noisy = [i for i, s in enumerate(settings) if not s.detail.noiseless]
+    apart = next((i for i, s in enumerate(settings) if s.result.noiseless), None)
+    noisy = [i for i, s in enumerate(settings) if not s.result.noiseless]
     places = [float(i) for i in range(len(settings))]
-    ticks = ["no\nnoise" if s.detail.noiseless else label_of(s) for s in settings]
+    ticks = ["no\nnoise" if s.result.noiseless else label_of(s) for s in settings]
     title = "setting"
     for kind, (words, sign, _) in enumerate(_levels(settings[0])):
         values = {i: value for i in noisy if (value := _levels(settings[i])[kind][2])}
         if noisy and len(values) == len(noisy):
-            less = "protection" if settings[0].detail.noise is None else "noise"
+            less = "protection" if settings[0].result.noise is None else "noise"
             title = f"{words} (log scale); less {less} to the right"
             places = [sign * math.log10(values.get(i, 1.0)) for i in range(len(settings))]
             ticks = [number(values[i]) if i in values else t for i, t in enumerate(ticks)]
@@ -80,18 +80,18 @@ def _axis(settings: Sequence[JudgedSetting]) -> _Axis:
 def curves_picture(settings: Sequence[JudgedSetting]) -> Figure:
     """Draw the best attack, its baseline, the ceiling and what is proved, over the settings."""
     axis = _axis(settings)
-    bounds = [(s, s.detail.share_bound) for s in settings]
+    bounds = [(s, s.result.share_bound) for s in settings]
     proved = [b.at_most if b is not None and s.is_edge(b) else None for s, b in bounds]
-    bests = [(s, best) for s in settings if (best := s.detail.best_attack) is not None]
+    bests = [(s, best) for s in settings if (best := s.result.best_attack) is not None]
     # here and not where they are drawn: a record that lacks one is refused when it is read
     baselines = [
         None
-        if (b := s.detail.best_attack) is None
+        if (b := s.result.best_attack) is None
         else Range(b.baseline, known(b.without.low), known(b.without.high))
         for s in settings
     ]
-    ceilings = [as_range(s.detail.ceiling) for s in settings]
-    best_attacks = [as_range(s.detail.best_attack) for s in settings]
+    ceilings = [as_range(s.result.ceiling) for s in settings]
+    best_attacks = [as_range(s.result.best_attack) for s in settings]
 
     def draw(figure: MplFigure) -> None:
         from narcissus.report.charts import CEILING, WITH, WITHOUT, Curve, curves
@@ -127,13 +127,13 @@ def curves_picture(settings: Sequence[JudgedSetting]) -> Figure:
             list(zip(settings, proved, strict=True)),
             {
                 "Setting": lambda pair: label_of(pair[0]),
-                "Best attack": lambda pair: share_of(pair[0].detail.best_attack),
-                "Its limits": lambda pair: limits_of(pair[0].detail.best_attack),
+                "Best attack": lambda pair: share_of(pair[0].result.best_attack),
+                "Its limits": lambda pair: limits_of(pair[0].result.best_attack),
                 "Its own baseline": lambda pair: (
-                    pair[0].detail.best_attack and pair[0].detail.best_attack.baseline
+                    pair[0].result.best_attack and pair[0].result.best_attack.baseline
                 ),
-                "Ceiling": lambda pair: share_of(pair[0].detail.ceiling),
-                "Limits of the ceiling": lambda pair: limits_of(pair[0].detail.ceiling),
+                "Ceiling": lambda pair: share_of(pair[0].result.ceiling),
+                "Limits of the ceiling": lambda pair: limits_of(pair[0].result.ceiling),
                 "Proved at most": lambda pair: "" if pair[1] is None else percent(pair[1], "up"),
                 "Threshold": lambda pair: pair[0].status,
             },
@@ -147,7 +147,7 @@ def curves_picture(settings: Sequence[JudgedSetting]) -> Figure:
 
 def _in_words(settings: Sequence[JudgedSetting], *, is_proved: bool) -> str:
     triangles = (
-        ", a line with triangles the ceiling" if any(s.detail.ceiling for s in settings) else ""
+        ", a line with triangles the ceiling" if any(s.result.ceiling for s in settings) else ""
     )
     edge = " The hatched area above the heavy line is where it is proved that no attacker is, on "
     return (
@@ -158,19 +158,19 @@ def _in_words(settings: Sequence[JudgedSetting], *, is_proved: bool) -> str:
 
 
 def attacks_picture(setting: JudgedSetting, *, is_sweep: bool) -> Figure:
-    attacks = sorted(setting.detail.attacks.items(), key=lambda pair: -pair[1].share)
+    attacks = sorted(setting.result.attacks.items(), key=lambda pair: -pair[1].share)
     ceiling, bound, best = (
-        setting.detail.ceiling,
-        setting.detail.share_bound,
-        setting.detail.best_attack,
+        setting.result.ceiling,
+        setting.result.share_bound,
+        setting.result.best_attack,
     )
-    guess = setting.detail.guess
+    guess = setting.result.guess
     edge = bound.at_most if bound is not None and setting.is_edge(bound) else None
     where = f"At {label_of(setting)}" if is_sweep else "In this release"
 
     dotted = [] if ceiling is None else [Row("ceiling", None, None, as_range(ceiling))]
     dotted += [
-        Row(attack_name(name), a.baseline, as_range(a), bold=name == setting.detail.best)
+        Row(attack_name(name), a.baseline, as_range(a), bold=name == setting.result.best)
         for name, a in attacks
     ]
     draw = dots(
@@ -183,9 +183,9 @@ def attacks_picture(setting: JudgedSetting, *, is_sweep: bool) -> Figure:
     gain = "More than its baseline, points"
     headline = f"{where}, the attacks beside the ceiling and what is proved"
     named = best_name(setting)
-    if setting.detail.best is not None and "(" not in named:
-        named += f" ({attack_name(setting.detail.best)})"
-    if best is not None and setting.detail.best is not None:
+    if setting.result.best is not None and "(" not in named:
+        named += f" ({attack_name(setting.result.best)})"
+    if best is not None and setting.result.best is not None:
         headline = (
             f"{where}, {named} recovers "
             f"{percent(best.share)}; {percent(guess.share)} is guessed without the release"
@@ -234,12 +234,12 @@ def _gain(attack: Limited) -> str:
 
 def distribution_picture(setting: JudgedSetting) -> Figure:
     """Draw how many targets each attack recovered from trial to trial."""
-    answers = sorted(setting.detail.attacks.items(), key=lambda pair: -pair[1].share)
-    if setting.detail.ceiling is not None:
-        answers.insert(0, ("ceiling", setting.detail.ceiling))
+    answers = sorted(setting.result.attacks.items(), key=lambda pair: -pair[1].share)
+    if setting.result.ceiling is not None:
+        answers.insert(0, ("ceiling", setting.result.ceiling))
     counted = [(n, d) for n, a in answers if (d := a.distribution) is not None]
     maximum = max(max(distribution.targets) for name, distribution in counted if name != "ceiling")
-    count, people = setting.detail.count_bound, setting.detail.people
+    count, people = setting.result.count_bound, setting.result.people
     bound = count if count is not None and setting.is_edge(count) else None
 
     def draw(figure: MplFigure) -> None:
@@ -309,11 +309,11 @@ def _quantiles(distribution: HitCounts) -> list[int]:
 
 def columns_picture(setting: JudgedSetting) -> Figure:
     """Draw each unknown column: the best attack and the ceiling."""
-    best, ceiling = setting.detail.best_attack, setting.detail.ceiling
+    best, ceiling = setting.result.best_attack, setting.result.ceiling
     shares = {} if best is None else best.columns
     columns = sorted(shares.items(), key=lambda pair: -pair[1].share)
     above = {} if ceiling is None else ceiling.columns
-    alone = setting.detail.guess.columns
+    alone = setting.result.guess.columns
     guess = "Best guess of this column alone"
     draw = dots([Row(n, c.baseline, as_range(c), as_range(above.get(n))) for n, c in columns])
     worst_column = max(columns, key=lambda pair: pair[1].share - pair[1].baseline)[0]
@@ -360,7 +360,7 @@ class _Line:
 
 def groups_picture(setting: JudgedSetting) -> Figure:
     """Draw the groups beside the average; the one that the release costs most stands out."""
-    name = setting.detail.best or ""
+    name = setting.result.best or ""
     groups = [
         _Line(
             group.by,
@@ -371,11 +371,11 @@ def groups_picture(setting: JudgedSetting) -> Figure:
             group.attacks.get(name),
             group.ceiling,
         )
-        for group in setting.detail.groups
+        for group in setting.result.groups
     ]
     everyone = ("everyone", "average", "everyone (100% of people)", 1.0)
     average = _Line(
-        *everyone, setting.detail.guess, setting.detail.best_attack, setting.detail.ceiling
+        *everyone, setting.result.guess, setting.result.best_attack, setting.result.ceiling
     )
     lines = [average, *groups]
     worst = max(groups, key=lambda line: line.sure_gain)
@@ -407,7 +407,7 @@ def groups_picture(setting: JudgedSetting) -> Figure:
 
 def _group_table(setting: JudgedSetting) -> Grid:
     """Return a row for each group, with a share and its limits for each attack."""
-    names = list(setting.detail.attacks)
+    names = list(setting.result.attacks)
     columns: dict[str, str | Callable[[GroupFound], Cell]] = {
         "By": "by",
         "Group": "group",
@@ -422,12 +422,12 @@ def _group_table(setting: JudgedSetting) -> Grid:
     columns["Limits, ceiling"] = lambda group: limits_of(group.ceiling)
     shares = ("Of people", "Without", *map(attack_name, names), "Ceiling")
     caption = "Each group: what is guessed without the release, and what attacks recover"
-    grid = table(caption, setting.detail.groups, columns, graded=False, percent=shares)
+    grid = table(caption, setting.result.groups, columns, graded=False, percent=shares)
     return grid.where_known("Ceiling", "Limits, ceiling")
 
 
 def _of_groups(setting: JudgedSetting, worst: _Line) -> str:
-    best, guess = setting.detail.best_attack, setting.detail.guess
+    best, guess = setting.result.best_attack, setting.result.guess
     if worst.best is None or best is None:
         return "The groups beside the average"
     if worst.best.share <= worst.guess.share:

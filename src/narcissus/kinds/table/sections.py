@@ -23,7 +23,7 @@ from narcissus.study.record import Record
 
 
 def describe_threat(record: Record, setting: JudgedSetting) -> Section:
-    bounds = [bound for bound in setting.detail.bounds if bound.counts]
+    bounds = [bound for bound in setting.result.bounds if bound.counts]
     assumptions = [text for bound in bounds for text in bound.assumptions]
     premises = dict.fromkeys(text for bound in bounds for text in bound.takes_as_given)
     assumptions += [f"{text} (tested on average, see the method)" for text in premises]
@@ -56,12 +56,12 @@ COLUMNS = "column-shares"
 
 def describe_results(settings: Sequence[JudgedSetting], setting: JudgedSetting) -> Section:
     blocks: list[Block] = []
-    is_sweep, best = len(settings) > 1, setting.detail.best_attack
+    is_sweep, best = len(settings) > 1, setting.result.best_attack
     if is_sweep:
         blocks.append(curves_picture(settings))
-    if setting.detail.attacks or setting.detail.ceiling is not None:
+    if setting.result.attacks or setting.result.ceiling is not None:
         blocks.append(attacks_picture(setting, is_sweep=is_sweep))
-    if any(attack.below for s in settings for attack in s.detail.attacks.values()):
+    if any(attack.below for s in settings for attack in s.result.attacks.values()):
         blocks.append(below_the_guess(settings))
     if best is not None:
         if best.distribution is not None:
@@ -69,11 +69,11 @@ def describe_results(settings: Sequence[JudgedSetting], setting: JudgedSetting) 
         if best.columns:
             columns = columns_picture(setting)
             blocks.append(columns if len(best.columns) > 1 else columns.table)
-    if any(s.detail.bounds for s in settings):
+    if any(s.result.bounds for s in settings):
         blocks.append(_bounds(settings))
-    if setting.detail.excesses:
+    if setting.result.excesses:
         blocks.append(_excesses(setting))
-    if setting.detail.held_out:
+    if setting.result.held_out:
         blocks.append(_held_out(setting))
     return Section("Results", blocks)
 
@@ -82,7 +82,7 @@ def below_the_guess(settings: Sequence[JudgedSetting]) -> Items:
     """Word of each such attack where it is below, by how much in its own trials, and how it can."""
     cases: dict[tuple[str, str], list[str]] = {}
     for setting in settings:
-        for name, attack in setting.detail.attacks.items():
+        for name, attack in setting.result.attacks.items():
             if (below := attack.below) is not None:
                 shares = f"{percent(attack.share)} for {percent(below.guess)}"
                 where = f"{shares} at {label_of(setting)}"
@@ -94,7 +94,7 @@ def below_the_guess(settings: Sequence[JudgedSetting]) -> Items:
 
 
 def _bounds(settings: Sequence[JudgedSetting]) -> Grid:
-    pairs = [(setting, bound) for setting in settings for bound in setting.detail.bounds]
+    pairs = [(setting, bound) for setting in settings for bound in setting.result.bounds]
     return table(
         "Bounds for the same prior: what no attacker exceeds",
         pairs,
@@ -119,7 +119,7 @@ def _says(bound: TableBound) -> str:
 
 def _of_others(setting: JudgedSetting, bound: TableBound) -> str:
     whole = bound.of_population
-    if whole is None or setting.detail.everybody:
+    if whole is None or setting.result.everybody:
         return MISSING
     return f"at most {percent(whole, 'up') if bound.is_share else number(whole)} (estimated)"
 
@@ -132,7 +132,7 @@ def _theorem(bound: TableBound) -> str:
 
 def _excesses(setting: JudgedSetting) -> Grid:
     """Return each number less what is accepted of it: one above 0 is beyond it."""
-    excesses = setting.detail.excesses
+    excesses = setting.result.excesses
     columns: dict[str, str | Callable[[Excess], Cell]] = {
         "Of": lambda excess: attack_name(excess.name) if excess.name else excess.role,
         "Measure": "of",
@@ -166,7 +166,7 @@ def _count(bound: TableBound) -> str:
 def _held_out(setting: JudgedSetting) -> Grid:
     return table(
         "Guesses by others than the prior, of rows whose secrets they were not shown",
-        setting.detail.held_out,
+        setting.result.held_out,
         {
             "Guesses by": "by",
             "Rows": "people",
@@ -182,9 +182,9 @@ def _held_out(setting: JudgedSetting) -> Grid:
 
 
 def describe_groups(setting: JudgedSetting, *, is_sweep: bool) -> Section | None:
-    if not setting.detail.groups and setting.detail.merged is None:
+    if not setting.result.groups and setting.result.merged is None:
         return None
-    notes = [] if setting.detail.merged is None else [merged_words(setting.detail.merged)]
+    notes = [] if setting.result.merged is None else [merged_words(setting.result.merged)]
     where = f" at {label_of(setting)}" if is_sweep else ""
     return Section(
         "How groups fare: the most vulnerable beside the average",
@@ -196,7 +196,7 @@ def describe_groups(setting: JudgedSetting, *, is_sweep: bool) -> Section | None
                     *notes,
                 ]
             ),
-            *([groups_picture(setting)] if setting.detail.groups else []),
+            *([groups_picture(setting)] if setting.result.groups else []),
         ],
     )
 
@@ -251,23 +251,23 @@ def _own_table(file: OwnRelease) -> Grid:
 
 
 def _noise(settings: Sequence[JudgedSetting]) -> list[Grid]:
-    noisy = [setting for setting in settings if setting.detail.noise is not None]
+    noisy = [setting for setting in settings if setting.result.noise is not None]
     columns: dict[str, str | Callable[[JudgedSetting], Cell]] = {
         "Setting": label_of,
-        "delta": lambda setting: setting.detail.delta,
-        "mu": lambda setting: setting.detail.mu,
-        "Noise": lambda setting: setting.detail.noise and setting.detail.noise.kind,
-        "Scale, counts": lambda setting: setting.detail.noise and setting.detail.noise.scale,
+        "delta": lambda setting: setting.result.delta,
+        "mu": lambda setting: setting.result.mu,
+        "Noise": lambda setting: setting.result.noise and setting.result.noise.kind,
+        "Scale, counts": lambda setting: setting.result.noise and setting.result.noise.scale,
     }
     return [table("Noise", noisy, columns, graded=False)] if noisy else []
 
 
 def _tables(setting: JudgedSetting) -> str:
-    return "Marginals in a release" if setting.detail.noise is not None else "Tables it is read as"
+    return "Marginals in a release" if setting.result.noise is not None else "Tables it is read as"
 
 
 def _how_played(record: Record, setting: JudgedSetting) -> list[str]:
-    attacks = setting.detail.attacks.values()
+    attacks = setting.result.attacks.values()
     exact = any(attack.baseline_exact for attack in attacks)
     second = (
         ", and scores the guesses on those people and on a fresh set of people who had no part in "
@@ -279,13 +279,13 @@ def _how_played(record: Record, setting: JudgedSetting) -> list[str]:
         + (second if exact else " and scores the guesses.")
         + (" The second score is computed exactly from the prior." if exact else "")
     ]
-    if setting.detail.ceiling is not None and setting.detail.ceiling.is_estimated:
+    if setting.result.ceiling is not None and setting.result.ceiling.is_estimated:
         text.append(
             "The ceiling is an attacker who is also told everybody else's secrets. With so many "
             "unknown columns its posterior is sampled, column by column: a better decision from "
             "the same knowledge may exist. So it is an estimate, and no verdict rests on it."
         )
-    elif setting.detail.ceiling is not None:
+    elif setting.result.ceiling is not None:
         text.append(
             "The ceiling is an attacker who is also told everybody else's secrets: nobody does "
             "better with less knowledge, for this mechanism and this prior. It is sampled, so "
@@ -298,14 +298,14 @@ def _how_played(record: Record, setting: JudgedSetting) -> list[str]:
             "attack may do are narrow. Approximate limits (Student's t on the trials) stand beside "
             "them and decide nothing."
         )
-    if setting.detail.everybody:
+    if setting.result.everybody:
         text.append(
             "Nobody is drawn: every share is counted over all rows of the table. So the "
             "guess is exact, and an attack that ignores the release. So is a fixed attack on a "
             "fixed release. Other limits are about the noise of other "
             "releases, and about decoys."
         )
-    if isinstance(precision := setting.detail.precision, DecisionDetail):
+    if isinstance(precision := setting.result.precision, DecisionDetail):
         why = {
             "decided": "when its verdict was decided",
             "beyond trials": "when more trials seemed not to decide its verdict",
@@ -313,7 +313,7 @@ def _how_played(record: Record, setting: JudgedSetting) -> list[str]:
             "most": "after the most trials that are played",
         }[precision.ended]
         text.append(
-            f"The run ended {why}, after {number(setting.detail.trials)} trials (look "
+            f"The run ended {why}, after {number(setting.result.trials)} trials (look "
             f"{precision.look}). The looks at the limits were fixed beforehand. This one spends "
             f"{precision.part:.3g} of the error, so that its limits hold whenever the run ends."
         )
@@ -323,11 +323,11 @@ def _how_played(record: Record, setting: JudgedSetting) -> list[str]:
             "Precision: half the distance between the limits of the headline, and of what the "
             f"threshold limits, was to be at most {100 * precision.aimed:.3g} points, and is "
             f"{100 * precision.reached:.3g} at the widest: {reached}, after "
-            f"{number(setting.detail.trials)} trials of at most {number(precision.most)} (look "
+            f"{number(setting.result.trials)} trials of at most {number(precision.most)} (look "
             f"{precision.look}). The looks at the limits were fixed beforehand, and each spends "
             "its part of the error: they hold at their level whenever the run ends."
         )
-    if not setting.detail.prior_is_exact:
+    if not setting.result.prior_is_exact:
         text.append(
             "The prior may be wrong about these people. So every attack is also shown a decoy: a "
             "release of other secrets, drawn from the prior for the same known columns. What it "
@@ -340,17 +340,17 @@ def _how_played(record: Record, setting: JudgedSetting) -> list[str]:
 def describe_method(
     record: Record, settings: Sequence[JudgedSetting], setting: JudgedSetting
 ) -> Section:
-    attacks = [*setting.detail.attacks.items()]
-    if setting.detail.ceiling is not None:
-        attacks.append(("ceiling", setting.detail.ceiling))
+    attacks = [*setting.result.attacks.items()]
+    if setting.result.ceiling is not None:
+        attacks.append(("ceiling", setting.result.ceiling))
     return Section(
         "Method",
         [
             Text(_how_played(record, setting)),
             Facts(
                 [
-                    (_tables(setting), number(setting.detail.marginals)),
-                    ("Cells in a release", number(setting.detail.cells)),
+                    (_tables(setting), number(setting.result.marginals)),
+                    ("Cells in a release", number(setting.result.cells)),
                 ]
             ),
             table(

@@ -55,7 +55,7 @@ def most_vulnerable(numbers: JudgedSetting) -> tuple[GroupFound, str, GroupAttac
     from.
     """
     partitions: dict[str, list[GroupFound]] = {}
-    for group in numbers.detail.groups:
+    for group in numbers.result.groups:
         partitions.setdefault(group.by, []).append(group)
     candidates: list[tuple[GroupFound, str, GroupAttack]] = []
     for groups in partitions.values():
@@ -103,24 +103,24 @@ def share_allowed(setting: JudgedSetting) -> float | None:
         return None
     if threshold.advantage is not None:
         # an advantage is the part of what could not be guessed that is recovered
-        return setting.detail.guess.share + threshold.advantage * (1 - setting.detail.guess.share)
+        return setting.result.guess.share + threshold.advantage * (1 - setting.result.guess.share)
     return threshold.share
 
 
 def best_name(setting: JudgedSetting) -> str:
     """Name the attack whose numbers are quoted: one with less evidence may have a larger share."""
-    best = setting.detail.best_attack
-    if setting.detail.best is None or best is None:
+    best = setting.result.best_attack
+    if setting.result.best is None or best is None:
         return "the best attack"
-    if all(attack.share <= best.share for attack in setting.detail.attacks.values()):
+    if all(attack.share <= best.share for attack in setting.result.attacks.values()):
         return "the best attack"
-    return f"the attack with most evidence ({attack_name(setting.detail.best)})"
+    return f"the attack with most evidence ({attack_name(setting.result.best)})"
 
 
 def above_guess(setting: JudgedSetting) -> float | None:
     """Return how much more the best attack recovers than can be guessed without the release."""
-    best = setting.detail.best_attack
-    return None if best is None else best.share - setting.detail.guess.share
+    best = setting.result.best_attack
+    return None if best is None else best.share - setting.result.guess.share
 
 
 Answer = dict[str, Any]
@@ -207,8 +207,8 @@ def _level(value: float | None, name: str) -> str:
 
 
 def _release(mechanism: Answer, setting: JudgedSetting) -> Rows:
-    if setting.detail.noise is None:
-        yield "What is released", setting.detail.released
+    if setting.result.noise is None:
+        yield "What is released", setting.result.released
         options = {k: v for k, v in mechanism.items() if k != "name" and v not in (None, [], {})}
         yield from ((f"Option {key}", _option(value)) for key, value in options.items())
         return
@@ -281,7 +281,7 @@ def threat_facts(record: Record, setting: JudgedSetting) -> list[tuple[str, str]
 
 def refutation(one: JudgedSetting) -> str:
     """Say what refutes the prior; empty where no guess of rows of the table does."""
-    refuting = [guess for guess in one.detail.held_out if guess.refutes]
+    refuting = [guess for guess in one.result.held_out if guess.refutes]
     if not refuting:
         return ""
     worst = max(refuting, key=lambda guess: guess.share - guess.at_most)
@@ -294,11 +294,11 @@ def refutation(one: JudgedSetting) -> str:
 
 def remedy(one: JudgedSetting, others: Sequence[OtherPrior]) -> str:
     """Say which prior to take in place of one that is refuted; empty where none is."""
-    if not one.detail.is_prior_refuted:
+    if not one.result.is_prior_refuted:
         return ""
     if others and others[-1].passes:
         return f"To decide, write under [prior]: {others[-1].options}. The rows do not refute it."
-    if any(guess.by == EQUAL and guess.refutes for guess in one.detail.held_out):
+    if any(guess.by == EQUAL and guess.refutes for guess in one.result.held_out):
         return "To decide, name the person of each row, as `unit` in [data], or take fewer columns."
     return (
         "To decide, take coarser bins or fewer columns, or say how far off the prior may be: "
@@ -308,7 +308,7 @@ def remedy(one: JudgedSetting, others: Sequence[OtherPrior]) -> str:
 
 def unresolved(settings: Sequence[JudgedSetting]) -> Iterator[NotAssessed]:
     """List where the guess, or a search of an attack, is not known to be the best."""
-    guess = settings[0].detail.guess  # the same at every setting
+    guess = settings[0].result.guess  # the same at every setting
     if guess.is_best_found:
         limit = guess.at_most
         beyond = (
@@ -324,7 +324,7 @@ def unresolved(settings: Sequence[JudgedSetting]) -> Iterator[NotAssessed]:
             "`share_of_columns`, where the best guess is known",
         )
     for setting in settings:
-        for name, attack in setting.detail.attacks.items():
+        for name, attack in setting.result.attacks.items():
             if (search := attack.search) is not None and search.stuck and attack.trials:
                 yield NotAssessed(
                     f"what exact counts determine at '{setting.label}', by the attack `{name}`",
@@ -337,11 +337,11 @@ def unresolved(settings: Sequence[JudgedSetting]) -> Iterator[NotAssessed]:
 
 def every_attacker(one: JudgedSetting) -> tuple[EveryAttacker, ...]:
     """Word what no attacker exceeds, of the mean share and of the count in one release."""
-    share, count = one.detail.share_bound, one.detail.count_bound
+    share, count = one.result.share_bound, one.result.count_bound
     limits: list[EveryAttacker] = []
     if share is not None and share.at_most < 1:
-        text = f"At most {percent(share.at_most, 'up')} of these {one.detail.whose} on average"
-        if share.of_population is not None and not one.detail.everybody:
+        text = f"At most {percent(share.at_most, 'up')} of these {one.result.whose} on average"
+        if share.of_population is not None and not one.result.everybody:
             text += f"; of all like them {percent(share.of_population, 'up')} (estimated)"
         assumptions = share.assumptions + share.takes_as_given
         limits.append(EveryAttacker(f"{text}.", one.grade_of(share), assumptions))
@@ -356,10 +356,10 @@ def every_attacker(one: JudgedSetting) -> tuple[EveryAttacker, ...]:
 def glance(case: TableJudgement) -> Glance:
     """Word the setting that the status rests on, and there the excess that decided."""
     setting = case.worst
-    bound = setting.detail.share_bound
-    refuted, better = refutation(setting), remedy(setting, case.detail.other_priors)
+    bound = setting.result.share_bound
+    refuted, better = refutation(setting), remedy(setting, case.result.other_priors)
     decision = setting.decision
-    unit = "answers" if setting.detail.share_of_columns else "people"
+    unit = "answers" if setting.result.share_of_columns else "people"
     at = f" {_at_level(setting)}" if len(case.each) > 1 else ""
     about = None if decision is None else decision.row.about
     excess = about if isinstance(about, Excess) else None
@@ -367,7 +367,7 @@ def glance(case: TableJudgement) -> Glance:
     group = _group_of(setting, excess)
     in_releases = excess is not None and excess.of == "targets"
     without = _guessed(setting, unit, group)
-    attacks, called = setting.detail.attacks, setting.detail.best
+    attacks, called = setting.result.attacks, setting.result.best
     if excess is not None and excess.name in attacks:
         called = excess.name
     with_it = _reached(setting, excess, called, f"With the release{at},", view)
@@ -384,7 +384,7 @@ def glance(case: TableJudgement) -> Glance:
         most=limit,
         unlimited=f"Any attacker might get all 100 {unit} right: no lower limit is proved.",
         hardest=_hardest(setting),
-        unseen=_unseen(case.detail),
+        unseen=_unseen(case.result),
         accepted=_accepted(setting, excess),
         view=view,
         interval=_interval(excess),
@@ -405,12 +405,12 @@ UNSEEN = (
 )
 
 
-def _unseen(detail: TableResult) -> str:
+def _unseen(result: TableResult) -> str:
     """Say what no number is about, and what was examined, tells nothing and was left out."""
-    named = ", ".join(detail.examined[:3]) + " and others" * (len(detail.examined) > 3)
+    named = ", ".join(result.examined[:3]) + " and others" * (len(result.examined) > 3)
     left = [named] if named else []
-    left += ["exact values behind bins"] if detail.behind_bins else []
-    left += ["the order of rows"] if detail.order_examined else []
+    left += ["exact values behind bins"] if result.behind_bins else []
+    left += ["the order of rows"] if result.order_examined else []
     if not left:
         return UNSEEN
     tried = f" We tried {TRIED}." if named else ""
@@ -438,19 +438,19 @@ def _interval(excess: Excess | None) -> str:
 def _confidence(one: JudgedSetting, excess: Excess | None) -> float:
     """Return the confidence of an excess: attacks share the error, so that all limits hold."""
     is_attack = excess is not None and excess.role == "attack"
-    return one.detail.joint if is_attack else one.detail.confidence
+    return one.result.joint if is_attack else one.result.confidence
 
 
 def _about(one: JudgedSetting) -> str:
     """Name the secret, what is known and what is released, in a sentence."""
-    detail = one.detail
-    played = {} if one.detail.best_attack is None else one.detail.best_attack.columns
-    columns = [*(one.detail.guess.columns or played)] or ["the unknown columns"]
+    result = one.result
+    played = {} if one.result.best_attack is None else one.result.best_attack.columns
+    columns = [*(one.result.guess.columns or played)] or ["the unknown columns"]
     named = f"{', '.join(columns[:3])}{' and others' * (len(columns) > 3)}"
-    release = detail.released
-    if detail.noise is not None or not release:
-        exact = "exact" if detail.noiseless else "noisy"
-        release = f"{number(detail.marginals)} {exact} tables of counts"
+    release = result.released
+    if result.noise is not None or not release:
+        exact = "exact" if result.noiseless else "noisy"
+        release = f"{number(result.marginals)} {exact} tables of counts"
     return seeks("all other columns", named, f"{release}, {_at_level(one)}")
 
 
@@ -461,7 +461,7 @@ def _at_level(one: JudgedSetting) -> str:
 
 def _chance_allowed(one: JudgedSetting) -> float:
     """Return in how many releases more people than accepted may be recovered."""
-    counts = [bound.confidence for bound in one.detail.bounds if not bound.is_share]
+    counts = [bound.confidence for bound in one.result.bounds if not bound.is_share]
     return 1 - counts[0] if counts else 0.0
 
 
@@ -478,23 +478,23 @@ def _view(one: JudgedSetting, excess: Excess | None) -> RowView:
     if excess.of == "gain":
         return RowView(offset=accepted or 0.0, form="more")
     group = _group_of(one, excess)
-    guess = one.detail.guess.share if group is None else group.guess.share
+    guess = one.result.guess.share if group is None else group.guess.share
     return RowView(offset=guess + (accepted or 0.0) * (1 - guess))
 
 
 def _group_of(one: JudgedSetting, excess: Excess | None) -> GroupFound | None:
     if excess is None or not excess.group:
         return None
-    return next((g for g in one.detail.groups if f"{g.by}: {g.group}" == excess.group), None)
+    return next((g for g in one.result.groups if f"{g.by}: {g.group}" == excess.group), None)
 
 
 def _guessed(one: JudgedSetting, unit: str, group: GroupFound | None) -> Reach:
-    note = " that we found" if one.detail.guess.is_best_found else ""
+    note = " that we found" if one.result.guess.is_best_found else ""
     if group is not None:
         text = f"Without the release, the best guess{note} gets {{}} {unit} of this group right."
         return Reach.of(text, group.guess_row(one.label))
     text = f"Without the release, the best guess{note} gets {{}} {unit} right."
-    return Reach.of(text, one.detail.guess.row(one.label))
+    return Reach.of(text, one.result.guess.row(one.label))
 
 
 def _reached(
@@ -503,8 +503,8 @@ def _reached(
     """Word what the attack reached: of the excess that decided, if it is an attack's."""
     if called is None:
         return Reach("No attack was run.")
-    best = one.detail.attacks[called]
-    name = best_name(one) if best is one.detail.best_attack else f"the attack {called}"
+    best = one.result.attacks[called]
+    name = best_name(one) if best is one.result.best_attack else f"the attack {called}"
     plain = Reach.of(f"{head} {name} gets {{}} right.", best.row(one.label, "attack", called))
     if excess is None or excess.role != "attack":
         return plain
@@ -527,7 +527,7 @@ def _limited(one: JudgedSetting, excess: Excess | None, view: RowView) -> Reach 
     if excess is None or excess.role == "attack":
         return None
     aid = "told everybody else's secrets, " if excess.role == "ceiling" else ""
-    if_so = f"if {one.detail.proved_if}, " if one.detail.proved_if and not aid else ""
+    if_so = f"if {one.result.proved_if}, " if one.result.proved_if and not aid else ""
     if excess.of == "targets" and one.threshold is not None:
         limit = one.threshold.targets
         text = (
@@ -537,14 +537,14 @@ def _limited(one: JudgedSetting, excess: Excess | None, view: RowView) -> Reach 
     who = f"{if_so}{aid}{'nobody' if aid else 'no attacker'} gets"
     of = " of this group" if excess.group else ""
     if excess.of in ("share", "advantage"):
-        how = f". {_theorem(one)}" * (excess.role == "bound" and not one.detail.everybody)
+        how = f". {_theorem(one)}" * (excess.role == "bound" and not one.result.everybody)
         return decided(f"{who} more than {{}}{of} right on average{how}.", view, is_limit=True)
     return decided(f"{who} more than {{}}{of} from the release.", view, is_limit=True)
 
 
 def _theorem(one: JudgedSetting) -> str:
     """Say of whom a limit on everybody holds: of people whom the prior describes."""
-    if one.detail.prior_is_exact:  # else "if the prior is right" stands before it
+    if one.result.prior_is_exact:  # else "if the prior is right" stands before it
         return "This is a theorem, if people are as the prior says, and estimated from a sample"
     return "This is a theorem, estimated from a sample of people"
 
@@ -564,9 +564,9 @@ def _added(
 
 def _most(one: JudgedSetting) -> Reach | None:
     """Word what no attacker exceeds, where something else decided."""
-    share, count = one.detail.share_bound, one.detail.count_bound
-    if_so = f"if {one.detail.proved_if}, " if one.detail.proved_if else ""
-    if share is not None and not one.detail.everybody and share.of_population is not None:
+    share, count = one.result.share_bound, one.result.count_bound
+    if_so = f"if {one.result.proved_if}, " if one.result.proved_if else ""
+    if share is not None and not one.result.everybody and share.of_population is not None:
         limit = Quantity(value=share.of_population, grade="sampled")
         text = f"{if_so}no attacker gets more than {{}} right on average. {_theorem(one)}."
         return Reach(text, limit, share.row(one.label))
@@ -620,15 +620,15 @@ def _undecided(one: JudgedSetting) -> str:
         )
     if one.trials_needed:
         needed = rounded_trials(one.trials_needed)
-        return f"{one.detail.trials:,} trials are too few; about {needed:,} would probably do."
+        return f"{one.result.trials:,} trials are too few; about {needed:,} would probably do."
     return ""
 
 
 def _hardest(one: JudgedSetting) -> str:
-    if not one.detail.groups:
+    if not one.result.groups:
         return (
             NO_GROUPS
-            if one.detail.merged is None
+            if one.result.merged is None
             else ("We cannot say who is hit hardest: the groups are too small to show.")
         )
     if (worst := most_vulnerable(one)) is None:

@@ -31,10 +31,10 @@ from .conftest import GIVEN
 
 
 def test_training_images_are_found_and_hardly_a_fresh_one(audit):
-    detail = audit.record.detail
+    result = audit.record.result
     assert audit.record.status == "exceeded"
-    assert (detail.network, detail.fitted, detail.trained) == ("64-40-10", 1.0, 12)
-    blind, informed = detail.attacks
+    assert (result.network, result.fitted, result.trained) == ("64-40-10", 1.0, 12)
+    blind, informed = result.attacks
     assert blind.recovered >= 4
     assert blind.shown_gain > 0.1
     assert blind.chance < 1e-4
@@ -46,17 +46,17 @@ def test_training_images_are_found_and_hardly_a_fresh_one(audit):
 
 def test_another_seed_gives_other_numbers(audit, load):
     other = narcissus.run(load(run={"seed": 5}, informed=False)).record
-    assert other.detail.attacks[0] != audit.record.detail.attacks[0]
+    assert other.result.attacks[0] != audit.record.result.attacks[0]
 
 
 def test_a_network_that_was_stopped_early_gives_little_away(load):
     """After one step nothing has been learnt: the limits of the gain hold zero."""
     found = narcissus.run(load(training={"steps": 1}, informed=False)).record
     assert found.status in ("inconclusive", "too few trials")
-    [blind] = found.detail.attacks
+    [blind] = found.result.attacks
     assert blind.limits_of_gain[0] <= 0
     assert blind.chance > 0.01
-    assert found.detail.fitted < 1
+    assert found.result.fitted < 1
     assert any("trained to the end" in one.quantity for one in found.not_assessed)
 
 
@@ -94,9 +94,9 @@ def test_a_run_that_was_stopped_goes_on(load, tmp_path, monkeypatch, audit):
 def test_a_network_of_ones_own(load):
     found = narcissus.run(load(GIVEN, weights={"shadows": ["shadow.npz", "other.npz"]})).record
     assert found.status == "no threshold"
-    blind, informed = found.detail.attacks
-    assert not found.detail.by_chance
-    assert found.detail.fitted is None
+    blind, informed = found.result.attacks
+    assert not found.result.by_chance
+    assert found.result.fitted is None
     assert blind.recovered > max(blind.shadows)
     assert blind.shown_gain > 0
     assert blind.lead == pytest.approx(1 / 3)
@@ -107,7 +107,7 @@ def test_a_network_of_ones_own(load):
 
 def test_without_shadows_that_is_said(load):
     found = narcissus.run(load(GIVEN, informed=False)).record
-    assert [attack.lead for attack in found.detail.attacks] == [None]
+    assert [attack.lead for attack in found.result.attacks] == [None]
     assert any("weights.shadows" in one.remedy for one in found.not_assessed)
 
 
@@ -174,7 +174,7 @@ def measured(load):
     def of(shadows, about, pooled, guessed=None, **changes):
         study = settings.model_copy(update=changes)
         made = ReconstructedPoints(pooled, guessed)
-        return KIND.measured(study, NET, shadows, about, made).detail.attacks
+        return KIND.measured(study, NET, shadows, about, made).result.attacks
 
     return of
 
@@ -247,8 +247,8 @@ def test_what_is_assessed_and_what_is_not(audit):
     case = KIND.judged(audit.record)
     assert [one.split()[0] for one in LAYOUT.assessed(case)] == ["reconstruction"] * 2
     assert not list(LAYOUT.not_assessed(case))
-    worse = case.detail.model_copy(update={"fitted": 0.5, "shadows": 0})
-    case = KIND.conclude(replace(case.findings, detail=worse))
+    worse = case.result.model_copy(update={"fitted": 0.5, "shadows": 0})
+    case = KIND.conclude(replace(case.findings, result=worse))
     assert [one.remedy.split("`")[1] for one in LAYOUT.not_assessed(case)] == [
         "training.shadows",
         "training.steps",
@@ -265,7 +265,7 @@ def test_what_is_assessed_and_what_is_not(audit):
     ],
 )
 def test_what_cannot_be_is_refused(kept, path, value, said):
-    found = part = kept.record.detail.model_dump(mode="json")
+    found = part = kept.record.result.model_dump(mode="json")
     *places, last = path
     for key in places:
         part = part[key]
@@ -278,16 +278,16 @@ def test_what_cannot_be_is_refused(kept, path, value, said):
 def kept(kept_audit):
     """The kept audit, each attack with all pictures of both."""
     record = kept_audit("classifier").record
-    shown = tuple(shown for one in record.detail.attacks for shown in one.shown)
-    attacks = tuple(one.model_copy(update={"shown": shown}) for one in record.detail.attacks)
-    detail = record.detail.model_copy(update={"attacks": attacks})
-    return narcissus.Audit(record.model_copy(update={"detail": detail}))
+    shown = tuple(shown for one in record.result.attacks for shown in one.shown)
+    attacks = tuple(one.model_copy(update={"shown": shown}) for one in record.result.attacks)
+    result = record.result.model_copy(update={"attacks": attacks})
+    return narcissus.Audit(record.model_copy(update={"result": result}))
 
 
 def test_images_stand_beside_each_other_and_can_be_read_by_others(kept):
     html = render_html(kept.record, internal=True)
     images = re.findall(r'<img src="data:image/png;base64,([^"]+)" alt="([^"]+)"', html)
-    shown = [one for attack in kept.record.detail.attacks for one in attack.shown]
+    shown = [one for attack in kept.record.result.attacks for one in attack.shown]
     assert len(shown) == 4
     files = [file for one in shown for file in (one.reconstruction, one.training, one.fresh)]
     assert [file for file, _ in images] == files
@@ -306,10 +306,10 @@ def test_images_stand_beside_each_other_and_can_be_read_by_others(kept):
 
 
 def test_without_pictures_and_shadows_there_are_none_and_it_says_so(kept):
-    detail = KIND.to_show(kept.record.detail)
-    attacks = tuple(one.model_copy(update={"shadows": ()}) for one in detail.attacks)
-    detail = detail.model_copy(update={"attacks": attacks, "shadows": 0})
-    html = render_html(kept.record.model_copy(update={"detail": detail}), internal=True)
+    result = KIND.to_show(kept.record.result)
+    attacks = tuple(one.model_copy(update={"shadows": ()}) for one in result.attacks)
+    result = result.model_copy(update={"attacks": attacks, "shadows": 0})
+    html = render_html(kept.record.model_copy(update={"result": result}), internal=True)
     assert "<img" not in html
     assert "img-src" not in html
     assert "holds aggregates only" in html
@@ -318,7 +318,7 @@ def test_without_pictures_and_shadows_there_are_none_and_it_says_so(kept):
 
 
 def test_numbers_are_those_of_the_record(kept):
-    attacks = kept.record.detail.attacks
+    attacks = kept.record.result.attacks
     text = " ".join(render_text(kept.record, internal=True).split())
     assert all(percent(attack.share) in text for attack in attacks)
     blocks = (b for s in page_of(kept.record, internal=True).sections for b in s.blocks)

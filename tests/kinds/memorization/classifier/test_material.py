@@ -115,6 +115,6 @@ def test_a_convolutional_network_is_a_study(load, folder):
     arrays = {"conv.weight": rng.normal(size=(3, 1, 3, 3)), "fc.weight": rng.normal(size=(10, 12))}
     np.savez(folder / "conv.npz", **arrays)
     record = narcissus.run(load(given)).record
-    found = record.detail.network, record.detail.parameters
+    found = record.result.network, record.result.parameters
     assert found == ("64-48 (3 of 3x3)-10", 27 + 120 + 13)
     assert [row.value for row in record.rows if row.of == "recovered"] == [0, 0]

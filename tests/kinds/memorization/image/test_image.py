@@ -29,14 +29,14 @@ def worst_of(groups):
 
 
 def groups_of(record):
-    return record.detail.groups
+    return record.result.groups
 
 
 def test_what_came_often_is_given_back_and_nothing_of_fresh_images(audit):
-    record, detail = audit.record, audit.record.detail
-    assert (record.status, detail.by_chance) == ("exceeded", True)
-    assert (detail.trained, detail.fresh, detail.shadow_models) == (30, 30, 2)
-    assert detail.trained_copies == 24 + 3 * 10 + 3 * 30
+    record, result = audit.record, audit.record.result
+    assert (record.status, result.by_chance) == ("exceeded", True)
+    assert (result.trained, result.fresh, result.shadow_models) == (30, 30, 2)
+    assert result.trained_copies == 24 + 3 * 10 + 3 * 30
     groups = groups_of(record)
     assert [group.copies for group in groups] == [(), (1,), (10,), (30,)]
     assert groups[-1].recovered == groups[-1].total
@@ -44,7 +44,7 @@ def test_what_came_often_is_given_back_and_nothing_of_fresh_images(audit):
     assert worst_of(groups).shown_gain > 0.05
     for group in groups:
         assert group.fresh.value == group.shadows.value == 0
-        assert group.fresh.trials == detail.fresh_outliers  # chance repeats: all are alike
+        assert group.fresh.trials == result.fresh_outliers  # chance repeats: all are alike
 
 
 def test_the_same_seed_gives_the_same_numbers_and_is_read_again(audit, load, tmp_path):
@@ -65,9 +65,9 @@ def test_a_model_that_learnt_nothing_by_heart_shows_no_gain(load):
 def test_what_is_left_out_is_not_there(load):
     data = {"images": "images.npy", "shadows": 0}
     found = narcissus.run(load(data=data, duplicates=None, threshold=None, pictures=0)).record
-    detail = found.detail
-    assert (detail.trained, detail.fresh, detail.shadow_models) == (45, 45, 0)
-    assert (detail.captions, detail.pictures, len(groups_of(found))) == (1, (), 1)
+    result = found.result
+    assert (result.trained, result.fresh, result.shadow_models) == (45, 45, 0)
+    assert (result.captions, result.pictures, len(groups_of(found))) == (1, (), 1)
     assert found.status == "no threshold"
     assert any("shadow model" in one.reason for one in found.not_assessed)
 
@@ -126,7 +126,7 @@ def test_sides_of_images_that_no_network_takes_are_refused_before_training(load,
 
 def test_every_limit_is_a_claim_and_that_of_its_count(audit):
     limits = [row.quantity for row in audit.record.rows if row.quantity.confidence is not None]
-    assert audit.record.detail.claims == len(limits) == 8
+    assert audit.record.result.claims == len(limits) == 8
     assert {one.confidence for one in limits} == {each_confidence(0.95, 8)}
     whole = groups_of(audit.record)[0]
     wanted = clopper_pearson(0, whole.fresh.trials, confidence=whole.fresh.confidence)
@@ -160,15 +160,15 @@ def test_images_that_come_several_times_are_held_against_fresh_ones_that_do(load
     record = narcissus.run(narcissus.load_study(study, folder=tmp_path)).record
     _, *parts = groups_of(record)
     assert [group.copies for group in parts] == [(1,), (3,)]
-    assert sum(group.fresh.trials for group in parts) == record.detail.fresh_outliers
+    assert sum(group.fresh.trials for group in parts) == record.result.fresh_outliers
 
 
 def test_pictures_are_of_every_number_of_copies_and_hold_the_pixels(audit):
-    detail = audit.record.detail
-    assert len(detail.pictures) == 5
-    assert {one.copies for one in detail.pictures} == {1, 10, 30}
-    assert detail.shown_shape == (4, 4, 1)
-    for one in detail.pictures:
+    result = audit.record.result
+    assert len(result.pictures) == 5
+    assert {one.copies for one in result.pictures} == {1, 10, 30}
+    assert result.shown_shape == (4, 4, 1)
+    for one in result.pictures:
         rows = [
             np.frombuffer(base64.b64decode(text), dtype=np.uint8) / 255.0
             for text in (one.generated, one.trained, one.fresh)
@@ -176,8 +176,8 @@ def test_pictures_are_of_every_number_of_copies_and_hold_the_pixels(audit):
         for row, distance in zip(rows[1:], (one.to_trained, one.to_fresh), strict=True):
             assert abs(np.sqrt(np.mean((rows[0] - row) ** 2)) - distance) < 0.5 / 255 + 1e-9
         assert one.reproduced == (one.copies == 30) or one.copies == 10
-        assert one.to_fresh > detail.close
-    said = detail.model_dump()
+        assert one.to_fresh > result.close
+    said = result.model_dump()
     for key, value in (("fresh", "AAAA"), ("generated", "no base64!")):
         pictures = ({**said["pictures"][0], key: value},)
         with pytest.raises(ValidationError, match="pixels"):
@@ -193,8 +193,8 @@ def test_large_images_are_shrunk(load, tmp_path):
     study = load(data=data, duplicates=None, model={"name": "mixture", "components": 2},
                  relation={"close": 0.01, "unique": 0.02}, pictures=1,
                  attempts={"samples": 5, "keep": 1})  # fmt: skip
-    detail = narcissus.run(study).record.detail
-    assert (detail.shape, detail.shown_shape) == ((100, 8, 1), (33, 2, 1))
+    result = narcissus.run(study).record.result
+    assert (result.shape, result.shown_shape) == ((100, 8, 1), (33, 2, 1))
 
 
 def test_groups_of_few_images_are_merged(load):
@@ -205,7 +205,7 @@ def test_groups_of_few_images_are_merged(load):
     ]  # fmt: skip
     shadows = [one.shadows for one in groups]
     assert min(one.trials for one in shadows if one) >= 10
-    assert audit.record.detail.merged.merged == {"number of copies": 2}
+    assert audit.record.result.merged.merged == {"number of copies": 2}
     assert "10 or 30 copies" in render_text(audit.record)
     assert set(audit.to_frame()["group"].dropna()) == {"10 or 30 copies"}
 
@@ -231,8 +231,8 @@ def test_the_verdict_names_counts_and_gain(audit):
 def test_what_is_missing_is_named(audit):
     case = KIND.judged(audit.record)
     assert not list(LAYOUT.not_assessed(case))
-    whole = case.detail.groups[0].model_copy(update={"fresh": None, "shadows": None})
-    lacking = case.detail.model_copy(update={"groups": (whole,)})
+    whole = case.result.groups[0].model_copy(update={"fresh": None, "shadows": None})
+    lacking = case.result.model_copy(update={"groups": (whole,)})
     alone = KIND.conclude(KIND.found(case.findings.criteria, lacking))
     found = list(LAYOUT.not_assessed(alone))
     assert ["never saw" in found[0].quantity, "shadow" in found[1].quantity] == [True, True]
@@ -243,11 +243,11 @@ def test_what_is_missing_is_named(audit):
 def kept(kept_audit):
     """The kept audit, with a caption that is no HTML, and a reason."""
     record = kept_audit("image-model").record
-    first, *others = record.detail.pictures
+    first, *others = record.result.pictures
     named = first.model_copy(update={"caption": "a <image of> it"})
-    detail = record.detail.model_copy(update={"pictures": (named, *others[:2])})
+    result = record.result.model_copy(update={"pictures": (named, *others[:2])})
     study = {**record.study, "threshold": {"gain": 0.01, "reason": "so few"}}
-    return narcissus.Audit(record.model_copy(update={"detail": detail, "study": study}))
+    return narcissus.Audit(record.model_copy(update={"result": result, "study": study}))
 
 
 def test_one_number_of_copies_over_the_threshold_is_enough(kept):
@@ -257,7 +257,7 @@ def test_one_number_of_copies_over_the_threshold_is_enough(kept):
     assert groups[0].shown_gain < 0.2 < worst_of(groups).shown_gain
     for most, status in ((0.2, "exceeded"), (0.999, "too few trials")):
         criteria = (record.criteria[0].model_copy(update={"at_most": most}),)
-        assert KIND.conclude(KIND.found(criteria, record.detail)).status == status
+        assert KIND.conclude(KIND.found(criteria, record.result)).status == status
 
 
 def test_the_counts_have_their_picture_with_the_numbers_behind_it(kept):
@@ -277,10 +277,10 @@ def test_the_counts_have_their_picture_with_the_numbers_behind_it(kept):
 
 def test_a_page_allows_pictures_inside_it_only_where_it_has_some(kept):
     html = render_html(kept.record, internal=True)
-    detail = kept.record.detail
+    result = kept.record.result
     files = re.findall(r'<img src="data:image/png;base64,([^"]+)"', html)
     assert len(files) == html.count("<img") == 9
-    one = detail.pictures[1]
+    one = result.pictures[1]
     for file, raw in zip(files[3:6], (one.generated, one.trained, one.fresh), strict=True):
         pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(file))))
         assert pixels.tobytes() == base64.b64decode(raw)
@@ -292,7 +292,7 @@ def test_a_page_allows_pictures_inside_it_only_where_it_has_some(kept):
     assert "default-src 'none'; img-src data:; style-src" in html
     assert "<script" not in html
     assert not re.findall(r'(?:href|src)="(?!data:image/png|#)', html)
-    without = kept.record.model_copy(update={"detail": KIND.to_show(detail)})
+    without = kept.record.model_copy(update={"result": KIND.to_show(result)})
     assert "img-src" not in render_html(without)
     assert "Pictures" not in [s.title for s in page_of(without).sections]
 

@@ -73,7 +73,7 @@ def test_a_study_that_was_interrupted_repeats_no_model_and_no_batch(
     assert (len(trained), len(made)) == (2, stop)
     limit = 10**9
     found = narcissus.run(study, folder=tmp_path / "out").record
-    assert (found.rows, found.detail) == (whole.rows, whole.detail)
+    assert (found.rows, found.result) == (whole.rows, whole.result)
     assert len(trained) == 2  # neither model again
     alone, limit = len(made), 0
     again = narcissus.run(study, folder=tmp_path / "out").record  # nothing is left to be made
@@ -102,4 +102,4 @@ def test_a_study_that_was_killed_goes_on(study, tmp_path, how):
     assert "train" not in done.stderr
     assert (out / "trials.store").stat().st_size > size
     found = read_record(out / "record.json")
-    assert (found.rows, found.detail) == (whole.rows, whole.detail)
+    assert (found.rows, found.result) == (whole.rows, whole.result)

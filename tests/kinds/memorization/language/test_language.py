@@ -28,13 +28,13 @@ def case_of(record):
 
 
 def groups_of(record):
-    return record.detail.groups_by_attack
+    return record.result.groups_by_attack
 
 
 def test_what_was_learnt_by_heart_is_found_and_nothing_of_fresh_documents(audit):
     record, case = audit.record, case_of(audit.record)
-    assert (record.status, record.detail.by_chance) == ("exceeded", True)
-    assert (record.detail.trained, record.detail.fresh) == (30, 30)
+    assert (record.status, record.result.by_chance) == ("exceeded", True)
+    assert (record.result.trained, record.result.fresh) == (30, 30)
     for name, (whole, *parts) in groups_of(record).items():
         assert whole.recovered >= 10, name
         assert whole.fresh.value == whole.reference.value == 0
@@ -45,9 +45,9 @@ def test_what_was_learnt_by_heart_is_found_and_nothing_of_fresh_documents(audit)
     assert scores.keys() == {"perplexity", "zlib", "lower", "reference"}
     # all letters are lower-case, so that one score says nothing
     assert all((one.low > 0.6) == (name != "lower") for name, one in scores.items())
-    assert [group.named for group in record.detail.canaries] == [5, 5]
-    assert sum(one.trained for one in record.detail.attacks[0].ranked) > 0
-    assert all(one.fresh == 0 for one in record.detail.attacks[0].ranked)
+    assert [group.named for group in record.result.canaries] == [5, 5]
+    assert sum(one.trained for one in record.result.attacks[0].ranked) > 0
+    assert all(one.fresh == 0 for one in record.result.attacks[0].ranked)
 
 
 def test_the_same_seed_gives_the_same_numbers_and_is_read_again(audit, load, tmp_path):
@@ -71,7 +71,7 @@ def test_what_is_left_out_is_not_there(load):
     found = narcissus.run(
         load(generation=False, membership=False, canaries=None, threshold=None)
     ).record
-    assert [one.name for one in found.detail.attacks] == ["completion"]
+    assert [one.name for one in found.result.attacks] == ["completion"]
     assert {row.of for row in found.rows} == {"recovered", "fresh", "reference", "gain"}
     assert found.status == "no threshold"
 
@@ -79,7 +79,7 @@ def test_what_is_left_out_is_not_there(load):
 def test_too_few_fresh_documents_are_said(audit):
     remarks = [one for one in audit.record.not_assessed if "false alarms of 1%" in one.quantity]
     assert len(remarks) == 1
-    fresh = audit.record.detail.fresh
+    fresh = audit.record.result.fresh
     assert f"cannot be seen with {fresh} non-members" in remarks[0].reason
     assert int(remarks[0].reason.split("; ")[1].split()[0].replace(",", "")) > fresh
 
@@ -122,7 +122,7 @@ def test_documents_that_are_too_short_for_completion(load):
 
 def test_what_is_too_short_for_completion_is_said(load):
     with_none = narcissus.run(load(completion={"prompt": 900})).record
-    assert [one.name for one in with_none.detail.attacks] == ["generation"]
+    assert [one.name for one in with_none.result.attacks] == ["generation"]
     (short,) = [one for one in with_none.not_assessed if one.quantity.startswith("completion")]
     assert short.quantity == "completion of 30 of 30 documents trained on"
     assert short.remedy == "a smaller `prompt` or `window` in [completion]"
@@ -134,23 +134,23 @@ def test_characters_are_the_tokens_of_a_model_of_characters(audit, load):
     """A file that counts them, as all did, and one that counts tokens: the same numbers."""
     found = narcissus.run(load(completion={"prompt": 31, "window": 9})).record
     assert found.rows == audit.record.rows
-    old, new = (one.detail.attacks[1] for one in (audit.record, found))
+    old, new = (one.result.attacks[1] for one in (audit.record, found))
     assert old.rule.replace("characters, ", "tokens, ") == new.rule.removesuffix(" characters")
 
 
 def test_every_limit_is_a_claim_and_that_of_its_count(audit):
-    detail, rows = audit.record.detail, audit.record.rows
+    result, rows = audit.record.result, audit.record.rows
     bands = {row.name for row in rows if row.of == "told"}  # one for all rates of a score
     limits = [r.quantity for r in rows if r.quantity.confidence is not None and r.of != "told"]
     canaries = [row for row in rows if row.of == CANARIES]
-    assert detail.claims == len(limits) + len(bands) + len(canaries)
-    assert {one.confidence for one in limits} == {each_confidence(0.95, detail.claims)}
+    assert result.claims == len(limits) + len(bands) + len(canaries)
+    assert {one.confidence for one in limits} == {each_confidence(0.95, result.claims)}
     whole = groups_of(audit.record)["generation"][0]
     fresh = whole.fresh
     wanted = clopper_pearson(
         round(fresh.value * fresh.trials), fresh.trials, confidence=fresh.confidence
     )
-    assert (fresh.low, fresh.high, fresh.trials) == (wanted.low, wanted.high, detail.fresh)
+    assert (fresh.low, fresh.high, fresh.trials) == (wanted.low, wanted.high, result.fresh)
     assert -1 < whole.limits_of_gain[0] <= whole.share - fresh.high
 
 
@@ -194,7 +194,7 @@ def test_fresh_documents_of_another_year_void_the_study(other, by_chance, status
         trained, fresh, np.arange(50) < 40, by_chance=by_chance, threshold={"gain": 0.1}
     )
     assert case.status == status
-    assert len(case.detail.blind) == (not by_chance)
+    assert len(case.result.blind) == (not by_chance)
     void = status == "not assessed"
     assert LAYOUT.verdict(case).startswith("Void: ") == void
     grades = {row.quantity.grade for row in case.findings.select(of="gain")}
@@ -209,8 +209,8 @@ def test_a_shadow_model_is_a_trial():
     by_shadows[0, 2:] = by_shadows[1, 0] = True
     recovered = np.array([True, False, True, True])
     case = measured(trained, fresh, recovered, tuple(by_shadows))
-    assert case.detail.claims == 3 + 2 * 3  # fresh ones, and two limits of shadows, by group
-    level, groups = case.detail.claim_confidence, case.detail.attacks[0].groups
+    assert case.result.claims == 3 + 2 * 3  # fresh ones, and two limits of shadows, by group
+    level, groups = case.result.claim_confidence, case.result.attacks[0].groups
     assert groups[0].by_shadows == (2, 1, *[0] * 17)
     assert "shadow models were trained" in case.assumptions[-1]
     for place, (many, total, ours) in enumerate(((0, 4, 3), (1, 2, 1), (1, 2, 2))):
@@ -232,11 +232,11 @@ def test_shadow_models_have_columns_of_their_own(kept_audit):
                 )
             }
         )
-        for attack in record.detail.attacks
+        for attack in record.result.attacks
     ]
-    detail = record.detail.model_copy(update={"attacks": tuple(attacks)})
-    page = page_of(record.model_copy(update={"detail": detail}), internal=True)
-    as_many = clopper_pearson(0, 19, confidence=detail.claim_confidence)
+    result = record.result.model_copy(update={"attacks": tuple(attacks)})
+    page = page_of(record.model_copy(update={"result": result}), internal=True)
+    as_many = clopper_pearson(0, 19, confidence=result.claim_confidence)
     blocks = [b for s in page.sections for b in s.blocks if isinstance(b, Figure)]
     tables = [block.table for block in blocks if block.name != "roc"]
     assert len(tables) == len(attacks)
@@ -252,7 +252,7 @@ def test_groups_of_few_documents_are_merged(load):
     """Of 30 documents 7 come four times: whether these are printed is about each of them."""
     audit = narcissus.run(load(groups={}))
     assert all(len(groups) == 1 for groups in groups_of(audit.record).values())
-    for attack in audit.record.detail.attacks:
+    for attack in audit.record.result.attacks:
         assert attack.merged.left_out == ("number of copies",)
     assert "groups by “number of copies” are left out" in " ".join(
         render_text(audit.record).split()
@@ -261,7 +261,7 @@ def test_groups_of_few_documents_are_merged(load):
 
 def test_the_verdict_names_attack_counts_and_gain(audit):
     case, said = case_of(audit.record), audit.record.verdict
-    name, (whole, *_) = LAYOUT.best(case.detail)
+    name, (whole, *_) = LAYOUT.best(case.result)
     assert said == LAYOUT.verdict(case)
     fresh = whole.fresh.trials
     assert f"The attack {name} recovers 0 of {fresh} documents that the model never saw" in said
@@ -278,7 +278,7 @@ def test_what_is_not_assessed_is_named(audit):
 
 @pytest.mark.parametrize("words", ["named", "printed"])
 def test_a_canary_cannot_be_named_or_printed_more_often_than_it_was_planted(audit, words):
-    group = audit.record.detail.canaries[0]
+    group = audit.record.result.canaries[0]
     row = next(row for row in audit.record.rows if row.of == CANARIES)
     assert (row.value, row.baseline, row.at) == (1, 1 / 20, {"copies": group.copies})
     change = {{"printed": "completed"}.get(words, words): 6}

@@ -212,7 +212,7 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
     """The kind "copyright"."""
 
     model = CopyrightStudy
-    detail = CopyrightResult
+    result = CopyrightResult
     layout = "narcissus_papers.copyright.layout:LAYOUT"
 
     def prepare(self, study: CopyrightStudy, folder: Path, options: RunOptions) -> CopyrightWork:
@@ -294,7 +294,7 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
         runs = [alike.words_in_a_row(*source) if alike.holds(*source) else 0 for source in pairs]
         best = sorted(range(len(runs)), key=lambda i: (-runs[i], i))[: rule.shown]
         shifted = [*passages[1:], *passages[:1]]
-        detail = CopyrightResult(
+        result = CopyrightResult(
             model=work.part.words(),
             trains=work.part.trains,
             copies=study.data.copies,
@@ -320,13 +320,13 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
             model_not_assessed(trains=work.part.trains, limits_memory=work.part.limits_memory)
         )
         limit = None if study.threshold is None else study.threshold.gain
-        return self.found((StudyCriterion(of=GAIN, at_most=limit),), detail)
+        return self.found((StudyCriterion(of=GAIN, at_most=limit),), result)
 
-    def premises(self, detail: CopyrightResult) -> tuple[str, ...]:
+    def premises(self, result: CopyrightResult) -> tuple[str, ...]:
         assumptions = [
             "independent works, and this one to a model without access, are draws of one kind"
         ]
-        if not detail.trains:
+        if not result.trains:
             assumptions += [
                 "the other models never saw the work",
                 "no model saw an independent work",
@@ -336,8 +336,8 @@ class CopyrightKind(Kind[CopyrightStudy, CopyrightWork]):
     def is_of_people(self, study: Mapping[str, object]) -> bool:
         return True
 
-    def to_show(self, detail: CopyrightResult) -> CopyrightResult:
-        return detail.model_copy(update={"shown": ()})
+    def to_show(self, result: CopyrightResult) -> CopyrightResult:
+        return result.model_copy(update={"shown": ()})
 
 
 KIND = CopyrightKind()

@@ -49,11 +49,11 @@ class CopyrightLayout(Layout):
         return "Does the model give back passages of the work because it had access to it?"
 
     def assessed(self, case: StudyJudgement) -> list[str]:
-        detail: CopyrightResult = case.detail
+        result: CopyrightResult = case.result
         return [
-            f"{number(detail.with_access.passages)} passages, with access and without: "
-            f"{len(detail.without)} of such models",
-            f"what comes back by chance, of {number(len(detail.independent))} works by independent "
+            f"{number(result.with_access.passages)} passages, with access and without: "
+            f"{len(result.without)} of such models",
+            f"what comes back by chance, of {number(len(result.independent))} works by independent "
             "authors",
         ]
 
@@ -65,11 +65,11 @@ class CopyrightLayout(Layout):
         return [NotAssessed(subject, quantity.why, "more works by independent authors")]
 
     def glance(self, case: StudyJudgement) -> Glance:
-        detail: CopyrightResult = case.detail
-        work, chance = detail.with_access, _only(case, INDEPENDENT).quantity
+        result: CopyrightResult = case.result
+        work, chance = result.with_access, _only(case, INDEPENDENT).quantity
         unlimited = f"How much comes back by chance has no limit yet: {chance.why}."
         if chance.high is not None:
-            most_of, level = percent(chance.high, "up"), f"{100 * detail.confidence:g}%"
+            most_of, level = percent(chance.high, "up"), f"{100 * result.confidence:g}%"
             unlimited = f"By chance at most {most_of} of a work come back, with {level} confidence."
         gain = _only(case, GAIN).quantity
         is_shown = gain.low is not None and gain.low > 0
@@ -81,7 +81,7 @@ class CopyrightLayout(Layout):
             with_it=Reach.of("With access, {} passages come back.", _only(case, WITH)),
             most=None,
             unlimited=unlimited,
-            hardest=f"The longest stretch that comes back has {detail.longest:,} words in a row."
+            hardest=f"The longest stretch that comes back has {result.longest:,} words in a row."
             if work.returned
             else "No passage comes back.",
             unseen="other prompts, likeness beyond words, what the law says of it",
@@ -90,22 +90,22 @@ class CopyrightLayout(Layout):
             interval="What access adds",
             notes=[] if is_shown else ["No effect of access is shown."],
             about=seeks(
-                f"the first {detail.prompt} words of a passage",
+                f"the first {result.prompt} words of a passage",
                 f"the rest of {work.name}",
-                detail.model,
+                result.model,
             ),
         )
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         return [
-            Section("What was asked", [_facts(case.detail)]),
+            Section("What was asked", [_facts(case.result)]),
             Section("Passages that come back", _counts(case)),
-            Section("Passages side by side", _side_by_side(case.detail)),
-            Section("How to read this", [_method(case.detail)]),
+            Section("Passages side by side", _side_by_side(case.result)),
+            Section("How to read this", [_method(case.result)]),
         ]
 
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
-        return Subject(f"A model ({case.detail.model}) that had access to a work.")
+        return Subject(f"A model ({case.result.model}) that had access to a work.")
 
     def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
         how = "Counts over passages of the work, and some of the passages."
@@ -126,35 +126,35 @@ def _only(case: StudyJudgement, of: str) -> StudyRow:
     return max(case.findings.select(of=of), key=lambda row: row.value)
 
 
-def _rule(detail: CopyrightResult) -> str:
+def _rule(result: CopyrightResult) -> str:
     edits = ""
-    if detail.edits is not None:
-        edits = f", or all of them with at most {detail.edits:g} edits a character"
-    return f"the model says {detail.words} of the next {detail.window} words in a row{edits}"
+    if result.edits is not None:
+        edits = f", or all of them with at most {result.edits:g} edits a character"
+    return f"the model says {result.words} of the next {result.window} words in a row{edits}"
 
 
-def _facts(detail: CopyrightResult) -> Facts:
+def _facts(result: CopyrightResult) -> Facts:
     access = "as its owner says; it is assumed that the other model never saw the work"
-    if detail.trains:
-        times = "once" if detail.copies == 1 else f"{detail.copies} times"
+    if result.trains:
+        times = "once" if result.copies == 1 else f"{result.copies} times"
         access = f"trained here: one model sees the work {times}, the other never"
     return Facts(
         [
-            ("Work", detail.with_access.name),
-            ("Model", detail.model),
+            ("Work", result.with_access.name),
+            ("Model", result.model),
             ("Access", access),
-            ("The attacker knows", f"the first {detail.prompt} words of a passage"),
-            ("A passage comes back if", _rule(detail)),
-            ("Left out", f"{number(detail.left_out)} passages of words that other texts hold, too"),
+            ("The attacker knows", f"the first {result.prompt} words of a passage"),
+            ("A passage comes back if", _rule(result)),
+            ("Left out", f"{number(result.left_out)} passages of words that other texts hold, too"),
         ]
     )
 
 
 def _counts(case: StudyJudgement) -> list[Block]:
-    detail: CopyrightResult = case.detail
-    lines = [("the work, with access", detail.with_access)]
-    lines += [(f"the work, {work.name}", work) for work in detail.without]
-    lines += [(f"{work.name}, which no model saw", work) for work in detail.independent]
+    result: CopyrightResult = case.result
+    lines = [("the work, with access", result.with_access)]
+    lines += [(f"the work, {work.name}", work) for work in result.without]
+    lines += [(f"{work.name}, which no model saw", work) for work in result.independent]
     counts = table(
         "Passages that come back, of each work and from each model",
         lines,
@@ -168,39 +168,39 @@ def _counts(case: StudyJudgement) -> list[Block]:
         percent=("Share",),
     )
     access = numbers_table(
-        f"What access adds, and what comes back by chance, at level {100 * detail.confidence:g}%",
+        f"What access adds, and what comes back by chance, at level {100 * result.confidence:g}%",
         [_only(case, GAIN), _only(case, INDEPENDENT)],
         CopyrightLayout.headings,
     )
     sentences = [
-        f"By the same rule, {detail.unrelated:,} of {detail.with_access.passages:,} continuations "
+        f"By the same rule, {result.unrelated:,} of {result.with_access.passages:,} continuations "
         "match another passage of the work, which is unrelated.",
         "Had the model not seen the work, it would stand so high among the independent works with "
-        f"a chance of at most {upper(detail.chance, 3)}.",
+        f"a chance of at most {upper(result.chance, 3)}.",
     ]
     return [counts, access, Text(sentences)]
 
 
-def _side_by_side(detail: CopyrightResult) -> list[Block]:
-    if not detail.shown:
+def _side_by_side(result: CopyrightResult) -> list[Block]:
+    if not result.shown:
         return [Text(["No passage is shown here."])]
     columns = ("Words in a row", "The work", "With access, after its beginning", "Without access")
     return [
         table(
             "The passages that come back in the longest stretches",
-            detail.shown,
+            result.shown,
             {column: itemgetter(place) for place, column in enumerate(columns)},
             graded=False,
         )
     ]
 
 
-def _method(detail: CopyrightResult) -> Text:
+def _method(result: CopyrightResult) -> Text:
     return Text(
         [
             "The work is cut into passages. Every model is given the beginning of each, and goes "
             "on "
-            f"with what it finds likeliest. A passage comes back if {_rule(detail)}; case and "
+            f"with what it finds likeliest. A passage comes back if {_rule(result)}; case and "
             "punctuation do not count. Words in a row that another text here holds, too, count for "
             "nobody: a common phrase shows no access.",
             "What comes back with access and without is counted: it is a fact about these models. "

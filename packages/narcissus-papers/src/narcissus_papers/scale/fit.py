@@ -190,7 +190,7 @@ class SizeCurve:
 
 def epsilon_of(found: JudgedGame) -> float:
     """Return the logarithm of the factor on the baseline in a gain."""
-    statement = found.detail.statement
+    statement = found.result.statement
     if statement.name == "threshold":  # its epsilon is a success, and no factor
         return 0.0
     return statement.epsilon or 0.0

@@ -262,13 +262,13 @@ def attacked(  # noqa: PLR0913 (what a point of a figure is made of)
         rng=1,
     )
     [setting] = of_table(KIND.judged(found.record)).each
-    every = dict(setting.detail.attacks)
-    if setting.detail.ceiling is not None:
-        every["ceiling"] = setting.detail.ceiling
-    limited = {"guess": setting.detail.guess, **every}
+    every = dict(setting.result.attacks)
+    if setting.result.ceiling is not None:
+        every["ceiling"] = setting.result.ceiling
+    limited = {"guess": setting.result.guess, **every}
     return {
         **{n: {"share": x.share, "low": x.low, "high": x.high} for n, x in limited.items()},
-        "mean": min(bound.at_most for bound in setting.detail.bounds if bound.is_share),
+        "mean": min(bound.at_most for bound in setting.result.bounds if bound.is_share),
         "published": counts(setting, "swanberg-3.4", levels),
         "ours": counts(setting, "interpolation", levels),
     }
@@ -281,7 +281,7 @@ def counts(setting: JudgedSetting, theorem: str, levels: Sequence[float]) -> dic
     """
     said = {
         f"{bound.confidence:g}": bound.at_most / bound.of
-        for bound in setting.detail.bounds
+        for bound in setting.result.bounds
         if not bound.is_share and bound.id == theorem
     }
     return {f"{level:g}": said.get(f"{level:g}", 1.0) for level in levels}

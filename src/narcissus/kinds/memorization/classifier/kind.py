@@ -172,7 +172,7 @@ class ClassifierWork(PreparedWork[ClassifierStudy]):
 
 class ClassifierKind(MemorizationKind[ClassifierStudy, ClassifierWork]):
     model = ClassifierStudy
-    detail = ClassifierResult
+    result = ClassifierResult
     layout = "narcissus.kinds.memorization.classifier.layout:LAYOUT"
     trained = "network"
 
@@ -258,16 +258,16 @@ class ClassifierKind(MemorizationKind[ClassifierStudy, ClassifierWork]):
         limit = None if study.threshold is None else study.threshold.gain
         return self.found(self.criteria(limit), result)
 
-    def premises(self, detail: ClassifierResult) -> tuple[str, ...]:
-        assumptions = super().premises(detail)
-        if detail.by_chance or not detail.shadows:
+    def premises(self, result: ClassifierResult) -> tuple[str, ...]:
+        assumptions = super().premises(result)
+        if result.by_chance or not result.shadows:
             return assumptions
         text = "the shadow networks were trained in the same way, on other images of the source"
         return (*assumptions, text)
 
-    def to_show(self, detail: ClassifierResult) -> ClassifierResult:
-        attacks = tuple(attack.model_copy(update={"shown": ()}) for attack in detail.attacks)
-        return detail.model_copy(update={"attacks": attacks})
+    def to_show(self, result: ClassifierResult) -> ClassifierResult:
+        attacks = tuple(attack.model_copy(update={"shown": ()}) for attack in result.attacks)
+        return result.model_copy(update={"attacks": attacks})
 
     def cost(self, work: ClassifierWork, options: RunOptions) -> tuple[float, str]:
         """Reckon by the numbers of the network, and what is done with each."""

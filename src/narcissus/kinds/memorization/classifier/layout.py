@@ -44,29 +44,29 @@ class ClassifierLayout(MemorizationLayout):
     )
 
     def assessed(self, case: StudyJudgement) -> list[str]:
-        detail: ClassifierResult = case.detail
-        beside = f" and {detail.shadows} networks trained without them" if detail.shadows else ""
+        result: ClassifierResult = case.result
+        beside = f" and {result.shadows} networks trained without them" if result.shadows else ""
         names = {
             "reconstruction": "reconstruction from the weights alone: training images, beside "
-            f"{detail.fresh:,} fresh images{beside}",
+            f"{result.fresh:,} fresh images{beside}",
             "informed": "reconstruction by an attacker who knows all training images but one, "
-            f"beside {detail.fresh:,} fresh images",
+            f"beside {result.fresh:,} fresh images",
         }
-        return [names[attack.name] for attack in detail.attacks]
+        return [names[attack.name] for attack in result.attacks]
 
     def not_assessed(self, case: StudyJudgement) -> Iterator[NotAssessed]:
-        detail: ClassifierResult = case.detail
-        if not detail.shadows and any(attack.name == "reconstruction" for attack in detail.attacks):
-            key = "training" if detail.by_chance else "weights"
+        result: ClassifierResult = case.result
+        if not result.shadows and any(attack.name == "reconstruction" for attack in result.attacks):
+            key = "training" if result.by_chance else "weights"
             yield NotAssessed(
                 "what a network that was trained without these images gives away of them",
                 "there are no shadow networks",
                 f"`{key}.shadows`: 19 or more of them make a p-value of 5% possible",
             )
-        if detail.fitted is not None and detail.fitted < 1:
+        if result.fitted is not None and result.fitted < 1:
             yield NotAssessed(
                 "a network that was trained to the end",
-                f"it gets {percent(detail.fitted)} of its training images right, and the "
+                f"it gets {percent(result.fitted)} of its training images right, and the "
                 "conditions that are read off the weights hold once it gets all",
                 "more `training.steps`, or a smaller `training.learning_rate`",
             )
@@ -74,7 +74,7 @@ class ClassifierLayout(MemorizationLayout):
     def in_frame(self, row: StudyRow, case: StudyJudgement) -> Mapping[str, Any] | None:
         """Return p-values besides: of a count, of names, of a lead over shadows."""
         attack: ImageAttack = row.about
-        if row.of == case.detail.counted:
+        if row.of == case.result.counted:
             chance = attack.chance if attack.named is None else None
             return {"chance": chance, "trials": attack.total}
         if row.of in (NAMED, FROM_SHADOWS):
@@ -87,33 +87,33 @@ class ClassifierLayout(MemorizationLayout):
             Section("Images reconstructed", [self._counts(case)]),
             *(
                 Section(ATTACKS[attack.name], list(_attack(attack)))
-                for attack in case.detail.attacks
+                for attack in case.result.attacks
             ),
             Section("Method", [self._method(case)]),
         ]
 
     def _facts(self, record: Record, case: StudyJudgement) -> Facts:
-        detail: ClassifierResult = case.detail
+        result: ClassifierResult = case.result
         rows = [
-            ("Network", f"{detail.network}, with ReLUs: {number(detail.parameters)} numbers"),
-            ("Trained on", f"{number(detail.trained)} images of {detail.image}"),
-            ("Fresh images", f"{number(detail.fresh)}, which no network here has seen"),
-            ("Which are which", "by chance" if detail.by_chance else "as the study says"),
+            ("Network", f"{result.network}, with ReLUs: {number(result.parameters)} numbers"),
+            ("Trained on", f"{number(result.trained)} images of {result.image}"),
+            ("Fresh images", f"{number(result.fresh)}, which no network here has seen"),
+            ("Which are which", "by chance" if result.by_chance else "as the study says"),
             (
                 "Shadow networks",
-                f"{number(detail.shadows)}, trained in the same way without these images"
-                if detail.shadows
+                f"{number(result.shadows)}, trained in the same way without these images"
+                if result.shadows
                 else "none",
             ),
             ("The attacker has", "the network with all its weights, and the range of a pixel"),
         ]
-        if detail.fitted is not None:
-            rows.insert(2, ("Of which it gets right", percent(detail.fitted)))
+        if result.fitted is not None:
+            rows.insert(2, ("Of which it gets right", percent(result.fitted)))
         return self.facts(rows, record, case)
 
     def _counts(self, case: StudyJudgement) -> Figure:
-        detail: ClassifierResult = case.detail
-        name, [best] = self.best(detail)
+        result: ClassifierResult = case.result
+        name, [best] = self.best(result)
         shadows = ("Most from a shadow", "Rank among shadows")
         figure = self.shares_figure(
             f"{ATTACKS[name]} gets {best.recovered:,} of {best.total:,} training images, "
@@ -122,7 +122,7 @@ class ClassifierLayout(MemorizationLayout):
             "open square for that of images the network never saw.",
             "Training images reconstructed, beside fresh images and shadow networks",
             "attacks",
-            detail.attacks,
+            result.attacks,
             {
                 "Attack": lambda attack: ATTACKS[attack.name],
                 **count_columns("Reconstructed"),

@@ -312,7 +312,7 @@ class ImageWork(PreparedWork[ImageStudy]):
 
 class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
     model = ImageStudy
-    detail = ImageResult
+    result = ImageResult
     layout = "narcissus.kinds.memorization.image.layout:LAYOUT"
 
     def check(self, study: ImageStudy, folder: Path, observer: Observer) -> None:
@@ -402,8 +402,8 @@ class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
         limit = None if study.threshold is None else study.threshold.gain
         return self.found(self.criteria(limit), result)
 
-    def to_show(self, detail: ImageResult) -> ImageResult:
-        return detail.model_copy(update={"pictures": ()})
+    def to_show(self, result: ImageResult) -> ImageResult:
+        return result.model_copy(update={"pictures": ()})
 
 
 KIND = ImageKind()

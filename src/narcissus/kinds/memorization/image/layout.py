@@ -40,13 +40,13 @@ class ImageModelLayout(MemorizationLayout):
     )
 
     def assessed(self, case: StudyJudgement) -> list[str]:
-        beside = f"{case.detail.fresh_outliers:,} fresh ones"
-        if case.detail.shadow_models:
+        beside = f"{case.result.fresh_outliers:,} fresh ones"
+        if case.result.shadow_models:
             beside += ", and those of models trained without them"
         return [f"outliers given back on their captions, close and unique, beside {beside}"]
 
     def not_assessed(self, case: StudyJudgement) -> Iterator[NotAssessed]:
-        for group in case.detail.groups:
+        for group in case.result.groups:
             of = "" if group.is_whole else f" of {group.words(self.outliers)}"
             if group.fresh is None:
                 yield NotAssessed(
@@ -54,13 +54,13 @@ class ImageModelLayout(MemorizationLayout):
                     "no fresh image is like them",
                     "more fresh images, or let chance choose what is repeated: [duplicates]",
                 )
-            if case.detail.shadow_models and group.shadows is None:
+            if case.result.shadow_models and group.shadows is None:
                 yield NotAssessed(
                     f"what shadow models give of outliers{of}",
                     "none of them is unlike the images of shadow models",
                     "more images, or a smaller `relation.unique`",
                 )
-        if not case.detail.shadow_models:
+        if not case.result.shadow_models:
             yield NotAssessed(
                 "what a model that was trained without the images gives of them",
                 "there is no shadow model",
@@ -68,9 +68,9 @@ class ImageModelLayout(MemorizationLayout):
             )
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
-        detail: ImageResult = case.detail
-        counts = [Text([_rule(detail)]), self._counts(detail)]
-        pictures = [Section("Pictures", [_pictures(detail)])] if detail.pictures else []
+        result: ImageResult = case.result
+        counts = [Text([_rule(result)]), self._counts(result)]
+        pictures = [Section("Pictures", [_pictures(result)])] if result.pictures else []
         return [
             Section("What is released, and who attacks", [self._facts(record, case)]),
             Section("Images given back", counts),
@@ -79,24 +79,24 @@ class ImageModelLayout(MemorizationLayout):
         ]
 
     def _facts(self, record: Record, case: StudyJudgement) -> Facts:
-        detail: ImageResult = case.detail
-        height, width, channels = detail.shape
-        shadows = detail.shadow_models
+        result: ImageResult = case.result
+        height, width, channels = result.shape
+        shadows = result.shadow_models
         rows = [
-            ("Model", detail.model),
-            ("Numbers in it", number(detail.parameters)),
+            ("Model", result.model),
+            ("Numbers in it", number(result.parameters)),
             ("Images", f"{height} x {width} pixels, {'grey' if channels == 1 else 'in colour'}"),
             (
                 "Trained on",
-                f"{number(detail.trained)} different images, {number(detail.trained_copies)} with "
-                f"their copies; {number(detail.groups[0].total)} are unlike all others",
+                f"{number(result.trained)} different images, {number(result.trained_copies)} with "
+                f"their copies; {number(result.groups[0].total)} are unlike all others",
             ),
             (
                 "Fresh images",
-                f"{number(detail.fresh)}, which no model here has seen; "
-                f"{number(detail.fresh_outliers)} are unlike those trained on",
+                f"{number(result.fresh)}, which no model here has seen; "
+                f"{number(result.fresh_outliers)} are unlike those trained on",
             ),
-            ("Which are which", "by chance" if detail.by_chance else "as the study says"),
+            ("Which are which", "by chance" if result.by_chance else "as the study says"),
             (
                 "Shadow models",
                 f"{number(shadows)}, the same training on images of their own"
@@ -105,15 +105,15 @@ class ImageModelLayout(MemorizationLayout):
             ),
             (
                 "The attacker",
-                f"asks for each of {number(detail.captions)} captions {number(detail.samples)} "
-                f"times and keeps at most {number(detail.keep)} images that come again and again; "
+                f"asks for each of {number(result.captions)} captions {number(result.samples)} "
+                f"times and keeps at most {number(result.keep)} images that come again and again; "
                 "the steward says which captions",
             ),
         ]
         return self.facts(rows, record, case)
 
-    def _counts(self, detail: ImageResult) -> Figure:
-        whole = detail.groups[0]
+    def _counts(self, result: ImageResult) -> Figure:
+        whole = result.groups[0]
         beside = "" if whole.fresh is None else f", and {percent(whole.fresh.value)} of fresh ones"
         return self.shares_figure(
             f"The model gives back {percent(whole.share)} of outliers{beside}",
@@ -121,7 +121,7 @@ class ImageModelLayout(MemorizationLayout):
             "the share given back, an open square for that of images the model never saw.",
             "Outliers given back, by copies in the training data",
             "copies",
-            detail.groups,
+            result.groups,
             {
                 "Images": lambda group: group.words(self.outliers),
                 **count_columns("Given back"),
@@ -153,16 +153,16 @@ class ImageModelLayout(MemorizationLayout):
 LAYOUT = ImageModelLayout()
 
 
-def _rule(detail: ImageResult) -> str:
+def _rule(result: ImageResult) -> str:
     return (
-        f"An image counts if one of the attempts from its caption is closer than {detail.close:g} "
-        f"and it is farther than {detail.unique:g} from every other image of the training data: "
+        f"An image counts if one of the attempts from its caption is closer than {result.close:g} "
+        f"and it is farther than {result.unique:g} from every other image of the training data: "
         "close and unique (Cohen et al. 2024, D.3, after Carlini et al. 2023). Distances are root "
         "mean square differences of a pixel, between 0 and 1. Copies of an image are one image."
     )
 
 
-def _pictures(detail: ImageResult) -> Pictures:
+def _pictures(result: ImageResult) -> Pictures:
     return Pictures(
         "Attempts that come closest to an outlier, of each number of copies, beside the nearest "
         "image trained on and the nearest fresh one",
@@ -170,11 +170,11 @@ def _pictures(detail: ImageResult) -> Pictures:
         [
             (
                 [
-                    Picture(_png(picture.generated, detail), f"Attempt {place}"),
+                    Picture(_png(picture.generated, result), f"Attempt {place}"),
                     Picture(
-                        _png(picture.trained, detail), f"Nearest to {place} of those trained on"
+                        _png(picture.trained, result), f"Nearest to {place} of those trained on"
                     ),
-                    Picture(_png(picture.fresh, detail), f"Nearest to {place} of fresh ones"),
+                    Picture(_png(picture.fresh, result), f"Nearest to {place} of fresh ones"),
                 ],
                 [
                     picture.caption or MISSING,
@@ -184,12 +184,12 @@ def _pictures(detail: ImageResult) -> Pictures:
                     "yes" if picture.reproduced else "no",
                 ],
             )
-            for place, picture in enumerate(detail.pictures, 1)
+            for place, picture in enumerate(result.pictures, 1)
         ],
         ("Caption", "Copies", "Distance, trained on", "Distance, fresh", "Counts"),
     )
 
 
-def _png(raw: str, detail: ImageResult) -> str:
+def _png(raw: str, result: ImageResult) -> str:
     pixels = np.frombuffer(base64.b64decode(raw), dtype=np.uint8)
-    return base64.b64encode(png_of(pixels.reshape(detail.shown_shape))).decode()
+    return base64.b64encode(png_of(pixels.reshape(result.shown_shape))).decode()

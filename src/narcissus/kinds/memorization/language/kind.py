@@ -264,7 +264,7 @@ class LanguageWork(PreparedWork[LanguageStudy]):
 
 class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
     model = LanguageStudy
-    detail = LanguageResult
+    result = LanguageResult
     layout = "narcissus.kinds.memorization.language.layout:LAYOUT"
     unit, kept = "documents", ("chance",)
 
@@ -416,35 +416,35 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             StudyCriterion(of="quality", at_most=quality, decides=False),
         )
 
-    def found(self, criteria: Any, detail: LanguageResult) -> Findings:
+    def found(self, criteria: Any, result: LanguageResult) -> Findings:
         """Let a program decide that is an extraction of too much quality, if no gain does."""
         gain, *others = criteria
-        largest = max(attack.groups[0].gain.low or 0.0 for attack in detail.attacks)
+        largest = max(attack.groups[0].gain.low or 0.0 for attack in result.attacks)
         exceeds = gain.at_most is not None and largest > gain.at_most
-        decides = [not exceeds and program_exceeds(detail, other) for other in others]
+        decides = [not exceeds and program_exceeds(result, other) for other in others]
         others = [
             other.model_copy(update={"decides": that})
             for other, that in zip(others, decides, strict=True)
         ]
-        return super().found((gain, *others), detail)
+        return super().found((gain, *others), result)
 
-    def premises(self, detail: LanguageResult) -> tuple[str, ...]:
-        assumptions = super().premises(detail)
-        if any(attack.groups[0].by_shadows for attack in detail.attacks):
+    def premises(self, result: LanguageResult) -> tuple[str, ...]:
+        assumptions = super().premises(result)
+        if any(attack.groups[0].by_shadows for attack in result.attacks):
             text = (
                 "shadow models were trained as the model was, each without these documents and "
                 "independently of the others"
             )
             assumptions = (*assumptions, text)
-        return (*assumptions, *(() if detail.program is None else detail.program.assumptions))
+        return (*assumptions, *(() if result.program is None else result.program.assumptions))
 
 
 KIND = LanguageKind()
 
 
-def program_exceeds(detail: LanguageResult, one: StudyCriterion) -> bool:
+def program_exceeds(result: LanguageResult, one: StudyCriterion) -> bool:
     """Return whether the program is an extraction of more quality than is accepted."""
-    program, limit = detail.program, one.at_most
+    program, limit = result.program, one.at_most
     return (
         program is not None
         and limit is not None

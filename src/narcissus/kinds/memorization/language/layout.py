@@ -47,39 +47,39 @@ class LanguageLayout(MemorizationLayout):
     )
 
     def assessed(self, case: StudyJudgement) -> list[str]:
-        detail: LanguageResult = case.detail
-        beside = " and of a model trained without them" if detail.has_reference else ""
+        result: LanguageResult = case.result
+        beside = " and of a model trained without them" if result.has_reference else ""
         lines = [
-            f"{attack.name}: documents recovered, beside those of {detail.fresh:,} fresh documents"
+            f"{attack.name}: documents recovered, beside those of {result.fresh:,} fresh documents"
             f"{beside}"
-            for attack in detail.attacks
+            for attack in result.attacks
         ]
-        if detail.scores:
-            names = ", ".join(score.name for score in detail.scores)
+        if result.scores:
+            names = ", ".join(score.name for score in result.scores)
             lines.append(f"membership of documents, by {names}")
-        if detail.canaries:
+        if result.canaries:
             lines.append("canaries, beside an exact baseline")
-        if detail.program is not None:
+        if result.program is not None:
             lines.append("a program, with and without the release, against complexity from above")
         return lines
 
     def left_open(self, study: Any, case: StudyJudgement) -> Iterator[NotAssessed]:
-        detail: LanguageResult = case.detail
-        yield from too_short(study, detail)
-        told = (rate for score in detail.scores for rate in score.rates)
+        result: LanguageResult = case.result
+        yield from too_short(study, result)
+        told = (rate for score in result.scores for rate in score.rates)
         unseen = {rate.rate: rate.told.why for rate in told if rate.told.value is None}
         asked = study.membership.false_alarms if study.membership else ()
         for rate, why in unseen.items():
             if rate in asked:
                 subject = f"documents told at a rate of false alarms of {100 * rate:g}%"
                 yield NotAssessed(subject, why, "more fresh documents")
-        for name, groups in detail.groups_by_attack.items():
+        for name, groups in result.groups_by_attack.items():
             for group in groups:
                 if group.fresh is None:
                     of = "" if group.is_whole else f" of {group.words(self.unit)}"
                     subject = f"the baseline of {name} for documents{of}"
                     yield NotAssessed(subject, "no fresh document is like them", "more documents")
-        if not detail.has_reference:
+        if not result.has_reference:
             yield NotAssessed(
                 "what a model that was trained without the documents gives away of them",
                 "no reference model was given",
@@ -93,58 +93,58 @@ class LanguageLayout(MemorizationLayout):
             )
 
     def glance(self, case: StudyJudgement) -> Glance:
-        detail: LanguageResult = case.detail
-        program, row = detail.program, case.decided_by
+        result: LanguageResult = case.result
+        program, row = result.program, case.decided_by
         if program is not None and row is not None and row.of == QUALITY:
             lines = [f"{_HEADS[program.verdict]}."]
             summary = quality_glance(program, undecided="", notes=lines)
-            hardest = self.hardest(self.best(detail)[1])
+            hardest = self.hardest(self.best(result)[1])
             return replace(summary, hardest=hardest, about=self.about(case))
         summary = super().glance(case)
-        notes = [*summary.notes, *_canaries_named(detail.canaries)]
+        notes = [*summary.notes, *_canaries_named(result.canaries)]
         if program is not None:
             notes.append(f"{_HEADS[program.verdict]}.")
         return replace(summary, notes=notes)
 
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
-        detail: LanguageResult = case.detail
-        program = detail.program
+        result: LanguageResult = case.result
+        program = result.program
         parts = [Section("What is released, and who attacks", [self._facts(record, case)])]
         parts += [
-            Section(f"Documents recovered by {attack.name}", [*attack_blocks(self, attack, detail)])
-            for attack in detail.attacks
+            Section(f"Documents recovered by {attack.name}", [*attack_blocks(self, attack, result)])
+            for attack in result.attacks
         ]
-        if detail.scores:
+        if result.scores:
             parts.append(Section("Membership", list(membership_blocks(case))))
-        if detail.canaries:
-            parts.append(Section("Canaries", list(canary_blocks(detail.canaries))))
+        if result.canaries:
+            parts.append(Section("Canaries", list(canary_blocks(result.canaries))))
         if program is not None:
             parts += evidence_sections(program, "The program: ")
         return [*parts, Section("Method", [self._method(case)])]
 
     def _facts(self, record: Record, case: StudyJudgement) -> Facts:
-        detail: LanguageResult = case.detail
+        result: LanguageResult = case.result
         divided = (
             "by chance: a third trained on, a third fresh, a third for the reference model"
-            if detail.by_chance
+            if result.by_chance
             else "as the study says"
         )
         rows = [
-            ("Model", detail.model),
-            ("Numbers in it", number(detail.parameters)),
+            ("Model", result.model),
+            ("Numbers in it", number(result.parameters)),
             (
                 "Trained on",
-                f"{number(detail.trained)} different documents, "
-                f"{number(detail.trained_copies)} with their copies",
+                f"{number(result.trained)} different documents, "
+                f"{number(result.trained_copies)} with their copies",
             ),
-            ("Fresh documents", f"{number(detail.fresh)}, which no model here has seen"),
+            ("Fresh documents", f"{number(result.fresh)}, which no model here has seen"),
             ("Which are which", divided),
             (
                 "Reference model",
                 "the same training, without the documents"
-                if detail.by_chance
+                if result.by_chance
                 else "given"
-                if detail.has_reference
+                if result.has_reference
                 else "none",
             ),
             ("The attacker has", "the model with all its weights, and fresh documents"),

@@ -35,7 +35,7 @@ ASKED = {
 
 
 def attack_blocks(
-    layout: MemorizationLayout, attack: DocumentAttack, detail: LanguageResult
+    layout: MemorizationLayout, attack: DocumentAttack, result: LanguageResult
 ) -> Iterator[Block]:
     """Yield what an attack on documents recovered."""
     sentences = [f"{ASKED[attack.name.partition(' ')[0]]} A document counts if {attack.rule}."]
@@ -45,7 +45,7 @@ def attack_blocks(
             "continuations are near the text of another document, which is unrelated."
         )
     yield Text(sentences)
-    yield _picture(layout, attack, detail)
+    yield _picture(layout, attack, result)
     if attack.ranked:
         yield table(
             "The best texts by each score that hold a rare stretch of a document",
@@ -60,8 +60,8 @@ def attack_blocks(
         )
 
 
-def _picture(layout: MemorizationLayout, attack: DocumentAttack, detail: LanguageResult) -> Figure:
-    whole, level = attack.groups[0], detail.claim_confidence
+def _picture(layout: MemorizationLayout, attack: DocumentAttack, result: LanguageResult) -> Figure:
+    whole, level = attack.groups[0], result.claim_confidence
     beside = "" if whole.fresh is None else f", {percent(whole.fresh.value)} of fresh ones"
     columns: dict[str, Callable[[DocumentGroup], Cell]] = {
         "Documents": lambda group: group.words(layout.unit),
@@ -90,7 +90,7 @@ def _picture(layout: MemorizationLayout, attack: DocumentAttack, detail: Languag
 
 def membership_blocks(case: StudyJudgement) -> Iterator[Block]:
     """Yield how scores tell documents trained on from fresh ones."""
-    detail: LanguageResult = case.detail
+    result: LanguageResult = case.result
     yield Text(
         [
             "Was this document in the training text? How many fresh documents are above a "
@@ -109,9 +109,9 @@ def membership_blocks(case: StudyJudgement) -> Iterator[Block]:
         percent=("Above a fresh one",),
     )
     rows = [row for row in case.findings.rows if row.of in (TOLD, PRECISION)]
-    best = max(detail.scores, key=lambda score: score.above.value or 0.0)
+    best = max(result.scores, key=lambda score: score.above.value or 0.0)
     title = f"{best.name} tells documents trained on best"
-    yield roc_figure(title, [score.curve for score in detail.scores], rows, key="rate")
+    yield roc_figure(title, [score.curve for score in result.scores], rows, key="rate")
 
 
 def canary_blocks(groups: Sequence[CanaryGroup]) -> Iterator[Block]:
@@ -142,9 +142,9 @@ def canary_blocks(groups: Sequence[CanaryGroup]) -> Iterator[Block]:
     )
 
 
-def too_short(study: Any, detail: LanguageResult) -> Iterator[NotAssessed]:
+def too_short(study: Any, result: LanguageResult) -> Iterator[NotAssessed]:
     """Yield how many documents trained on are too short to be gone on with."""
-    trained = detail.trained
+    trained = result.trained
     for attack, section in (("completion", study.completion), ("discovery", study.discovery)):
         if not section:
             continue
@@ -153,7 +153,7 @@ def too_short(study: Any, detail: LanguageResult) -> Iterator[NotAssessed]:
             unit = "tokens"
         elif section.prefix is not None:
             known, option = f"{section.prefix} characters", "prefix"
-        totals = [one.groups[0].total for one in detail.attacks if one.name.startswith(attack)]
+        totals = [one.groups[0].total for one in result.attacks if one.name.startswith(attack)]
         if short := trained - (totals[0] if totals else 0):
             yield NotAssessed(
                 f"{attack} of {short:,} of {trained:,} documents trained on",
