@@ -16,7 +16,6 @@ import numpy as np
 from narcissus._arrays import first_largest
 from narcissus._random import RandomSource
 from narcissus.attacks import BayesGuess, FixedGuess, OwnAttack
-from narcissus.channels import bayes_vulnerability, beta_star, channel, prior_for
 from narcissus.errors import InputError
 from narcissus.game.loop import named_right
 from narcissus.game.rules import Game
@@ -58,6 +57,8 @@ def _through_channel(
     name: str, matrix: Any, prior: Any, attacker: Attacker | None, **how: Any
 ) -> Indistinguishability:
     """Play a game in which the secret goes through the whole channel."""
+    from narcissus.channels import bayes_vulnerability, channel, prior_for
+
     c = channel(matrix)
     weights = prior_for(c, prior)
     game = Game(Secret(weights), ThroughChannel(c), NamesSecret(c.shape[0]))
@@ -103,6 +104,8 @@ def play_ind_minbay(
 
     Source: Chatzikokolakis et al. 2023, Figure 2 (left).
     """
+    from narcissus.channels import beta_star, channel
+
     c = channel(matrix)
     i, j = beta_star(c).indices if pair is None else pair
     if i == j or not (0 <= i < c.shape[0] and 0 <= j < c.shape[0]):
@@ -130,6 +133,8 @@ def play_ind_ldp(
 
     Source: Chatzikokolakis et al. 2023, Figure 2 (right) and its footnote 2.
     """
+    from narcissus.channels import channel
+
     rows = channel(matrix).dense
     if output is None:
         top, bottom = rows.max(axis=0), rows.min(axis=0)

@@ -9,9 +9,16 @@ from narcissus._outwards import lower, upper
 from narcissus.judgement import StudyJudgement
 from narcissus.report.about import Answered, RealFigure, Subject
 from narcissus.report.first_screen import Glance, paragraph
-from narcissus.report.format import MISSING, between_points, limits, number, percent, points
+from narcissus.report.format import (
+    MISSING,
+    between_points,
+    limits,
+    limits_of,
+    number,
+    percent,
+    points,
+)
 from narcissus.report.page import Cell, Grid, Headline, Page, Row, Section, Verdict
-from narcissus.report.roc import limits_of
 from narcissus.results import Grade, NotAssessed
 from narcissus.rows import Quantity, Role, StudyRow
 from narcissus.study.record import Record

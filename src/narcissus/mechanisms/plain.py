@@ -7,17 +7,19 @@ import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
 
 from narcissus._validation import between, integer, non_negative, one_of, positive
-from narcissus.channels import Channel, channel, local_dp_epsilon
 from narcissus.errors import InputError
 from narcissus.mechanisms.base import ReleaseChannel, WithoutCoins, deterministic
 from narcissus.worlds.base import Array, Batch, all_tuples, stacked
 from narcissus.worlds.finite import asked
+
+if TYPE_CHECKING:
+    from narcissus.channels import Channel
 
 
 @dataclass(frozen=True)
@@ -358,6 +360,8 @@ class ThroughChannel:
 
     def privacy(self, data: Array) -> tuple[float, float]:
         """Return (epsilon, delta): the channel's own local epsilon, and 0."""
+        from narcissus.channels import local_dp_epsilon
+
         return local_dp_epsilon(self.matrix), 0.0
 
 
@@ -369,4 +373,6 @@ def through_channel(matrix: Sequence[Sequence[float]]) -> ThroughChannel:
     >>> through_channel([[0.9, 0.1], [0.2, 0.8]]).matrix.shape
     (2, 2)
     """
+    from narcissus.channels import channel
+
     return ThroughChannel(channel(matrix))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from narcissus._outwards import lower, upper
 from narcissus.results import Grade
+
+if TYPE_CHECKING:
+    from narcissus.rows import Quantity
 
 Cell = str | float | int | None
 MISSING = "\N{EM DASH}"
@@ -125,3 +128,14 @@ def contradicted(contradictions: Sequence[str]) -> str:
         "pair of statements contradicts" if len(others) == 1 else "pairs of statements contradict"
     )
     return f"{first} {len(others)} more {pairs} each other."
+
+
+def limits_of(quantity: Quantity) -> str:
+    """Return limits as text; why there is no number, where there is none."""
+    if quantity.approximate is not None:
+        return f"about {limits(*quantity.approximate)}"
+    if quantity.low is None and quantity.why:
+        return (
+            "" if quantity.high in (None, 1) else f"{limits(None, quantity.high)}; "
+        ) + quantity.why
+    return limits(quantity.low, quantity.high)

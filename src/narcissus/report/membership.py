@@ -5,11 +5,11 @@ from __future__ import annotations
 from narcissus._outwards import lower, upper
 from narcissus.membership import MembershipAudit
 from narcissus.membership.reported import RateTold, RocCurve, area_under, rate_rows, reported_rates
-from narcissus.report.format import MISSING, limits, number, percent
+from narcissus.report.format import MISSING, limits, limits_of, number, percent
 from narcissus.report.leakage import Asked
 from narcissus.report.leakage.sheet import assessed, graded, method, sheet
 from narcissus.report.page import Block, Facts, Grid, Items, Page, Section
-from narcissus.report.roc import limits_of, roc_figure
+from narcissus.report.roc import roc_figure
 from narcissus.results import Grade
 
 _CALLED: dict[Grade, str] = dict.fromkeys(("sampled", "approximate", "not assessed"), "told")

@@ -9,26 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from narcissus.membership.reported import PRECISION, RocCurve
-from narcissus.report.format import limits, percent
+from narcissus.report.format import limits_of, percent
 from narcissus.report.page import Cell, Figure, Grid
 from narcissus.report.svg import BLUE, GOLD, GREEN, INK, PLUM, QUIET, RUST
-from narcissus.rows import Quantity, StudyRow
+from narcissus.rows import StudyRow
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as MplFigure
 
 COLORS = (BLUE, RUST, GREEN, PLUM, GOLD)
-
-
-def limits_of(quantity: Quantity) -> str:
-    """Return limits as text; why there is no number, where there is none."""
-    if quantity.approximate is not None:
-        return f"about {limits(*quantity.approximate)}"
-    if quantity.low is None and quantity.why:
-        return (
-            "" if quantity.high in (None, 1) else f"{limits(None, quantity.high)}; "
-        ) + quantity.why
-    return limits(quantity.low, quantity.high)
 
 
 def roc_figure(

@@ -17,9 +17,9 @@ from narcissus.kinds.membership.kind import (
     RateOverModels,
 )
 from narcissus.membership.reported import AREA, PRECISION
-from narcissus.report.format import MISSING, number, percent
+from narcissus.report.format import MISSING, limits_of, number, percent
 from narcissus.report.page import Block, Facts, Text
-from narcissus.report.roc import limits_of, roc_figure
+from narcissus.report.roc import roc_figure
 
 
 def describe_facts(result: MembershipResult) -> Facts:

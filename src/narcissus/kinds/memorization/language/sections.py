@@ -18,9 +18,9 @@ from narcissus.kinds.memorization.language.kind import (
 )
 from narcissus.kinds.memorization.layout import MemorizationLayout
 from narcissus.membership.reported import PRECISION
-from narcissus.report.format import MISSING, limits, number, percent
+from narcissus.report.format import MISSING, limits, limits_of, number, percent
 from narcissus.report.page import Block, Cell, Figure, Text
-from narcissus.report.roc import limits_of, roc_figure
+from narcissus.report.roc import roc_figure
 from narcissus.results import NotAssessed
 
 ASKED = {
