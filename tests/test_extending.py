@@ -122,15 +122,16 @@ def test_the_statement_is_one_file_and_one_line(tmp_path, monkeypatch):
 
 def test_the_theorem_is_asked_by_everybody_once_it_has_its_line(tmp_path, monkeypatch):
     files = dict(BLOCK.findall(THEOREM))
-    _, name, _, attribute = LINE.search(files.pop("registry.py")).groups()
+    lines = files.pop("theorems.py")
+    (attribute,) = re.findall(r"import (\w+)\n", lines)
+    assert f"for theorem in ({attribute},)" in lines
     for file, text in files.items():
         (tmp_path / file).write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     before = runpy.run_path(str(tmp_path / "ask.py"))
     theorem = before[attribute]
-    assert theorem.id == name
     assert not [bound for bound in before["known"] if bound.theorem == theorem.statement]
-    monkeypatch.setitem(bounds.THEOREMS, name, theorem)
+    monkeypatch.setitem(bounds.THEOREMS, theorem.id, theorem)
     after = runpy.run_path(str(tmp_path / "ask.py"))["known"]
     (own,) = [bound for bound in after if bound.theorem == theorem.statement]
     assert own == before["asked"]
