@@ -34,6 +34,8 @@ from narcissus.observer import SILENT, Observer
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from narcissus.channels.channel import ChannelLike
+
 
 MOST_DRAWN = 200  # Largest number of secrets in a heat map
 
@@ -61,7 +63,7 @@ class WorstPair(ProvedResult):
         )
 
 
-def beta_star(matrix: Any, *, observer: Observer = SILENT) -> WorstPair:
+def beta_star(matrix: ChannelLike, *, observer: Observer = SILENT) -> WorstPair:
     """Compute ``beta*`` exactly, with the pair of secrets that is easiest to tell apart.
 
     Of one secret alone it is 1, by convention, and there is no pair.
@@ -82,7 +84,7 @@ def beta_star(matrix: Any, *, observer: Observer = SILENT) -> WorstPair:
 
 
 def tied_pairs(
-    matrix: Any, *, tolerance: float = 1e-12, most: int = 100_000
+    matrix: ChannelLike, *, tolerance: float = 1e-12, most: int = 100_000
 ) -> list[tuple[str, str]]:
     """Return all pairs of secrets that reach ``beta*``.
 
@@ -111,7 +113,7 @@ def _blocks(rows: Matrix) -> Iterator[tuple[int, int, Matrix]]:
             yield i, j, pair_block(rows[i : i + BLOCK], rows[j : j + BLOCK])
 
 
-def pairwise(matrix: Any, *, most: int = 5_000) -> Matrix:
+def pairwise(matrix: ChannelLike, *, most: int = 5_000) -> Matrix:
     """Return the Bayes security of every pair, shape (secrets, secrets), 1 on the diagonal."""
     c = channel(matrix)
     n = c.shape[0]
@@ -129,7 +131,7 @@ def pairwise(matrix: Any, *, most: int = 5_000) -> Matrix:
     return out
 
 
-def plot_pairwise(matrix: Any, *, ax: Axes | None = None, most: int = MOST_DRAWN) -> Axes:
+def plot_pairwise(matrix: ChannelLike, *, ax: Axes | None = None, most: int = MOST_DRAWN) -> Axes:
     """Draw a heat map of the Bayes security of every pair; at most ``most`` secrets."""
     c = channel(matrix)
     if c.shape[0] > most:
@@ -169,7 +171,7 @@ class QuickBounds(ProvedResult):
     why: str = ""  # Why there is no upper limit, if there is none
 
 
-def quick_bounds(matrix: Any, reference: ArrayLike | str = "centroid") -> QuickBounds:
+def quick_bounds(matrix: ChannelLike, reference: ArrayLike | str = "centroid") -> QuickBounds:
     """Limit ``beta*`` from distances to one reference distribution, in ``O(nm)``.
 
     reference: "centroid" (the mean row), "uniform", or a distribution over the outputs.
@@ -213,7 +215,7 @@ def quick_bounds(matrix: Any, reference: ArrayLike | str = "centroid") -> QuickB
     return QuickBounds(low, min(1.0, 1 - radius))
 
 
-def l2_bounds(matrix: Any) -> QuickBounds:
+def l2_bounds(matrix: ChannelLike) -> QuickBounds:
     """Limit ``beta*`` from the Euclidean diameter ``d`` of the rows.
 
     ``1 - sqrt(m) d / 2 <= beta* <= 1 - d / 2``: loose for many outputs.
@@ -236,7 +238,7 @@ def l2_bounds(matrix: Any) -> QuickBounds:
     return QuickBounds(low, min(1.0, 1 - longest / 2))
 
 
-def local_dp_epsilon(matrix: Any) -> float:
+def local_dp_epsilon(matrix: ChannelLike) -> float:
     """Return the smallest epsilon for which the channel is epsilon-LDP; ``inf`` if there is none.
 
     Source: Chatzikokolakis et al. 2023, Equation 2.
@@ -272,7 +274,7 @@ class LocalProfile(ProvedResult):
         return axes
 
 
-def local_dp_delta(matrix: Any, epsilon: float) -> float:
+def local_dp_delta(matrix: ChannelLike, epsilon: float) -> float:
     """Return the smallest delta for which the channel is (epsilon, delta)-LDP.
 
     At epsilon 0 this is ``1 - beta*`` (Chatzikokolakis et al. 2023, Proposition 2).
@@ -281,7 +283,7 @@ def local_dp_delta(matrix: Any, epsilon: float) -> float:
 
 
 def local_dp_profile(
-    matrix: Any, epsilons: ArrayLike | None = None, *, most: float = 2e12
+    matrix: ChannelLike, epsilons: ArrayLike | None = None, *, most: float = 2e12
 ) -> LocalProfile:
     """Return the smallest delta at each epsilon.
 

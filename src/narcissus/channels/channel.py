@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,6 +35,16 @@ AS_WRITTEN = "the release draws with these very chances, also as a computer roun
 """What must hold of a program for a channel's numbers to be about it."""
 
 Matrix = NDArray[np.float64]
+
+if TYPE_CHECKING:
+
+    class HasChannel(Protocol):
+        """What has a channel: a `ClosedForm`, a `RationalChannel`, a `Design`."""
+
+        def channel(self) -> Channel: ...
+
+    ChannelLike: TypeAlias = "Channel | HasChannel | ArrayLike | pd.DataFrame | sparse.sparray"
+    PriorLike: TypeAlias = "ArrayLike | pd.Series[float] | Mapping[str, float]"
 
 ROW_SUM_TOLERANCE = 1e-9  # How far a row may be from summing to one; nothing is renormalised
 
@@ -191,13 +201,13 @@ class ClosedForm:
         )
 
 
-def formula_of(matrix: Any) -> ClosedForm | None:
+def formula_of(matrix: ChannelLike) -> ClosedForm | None:
     """Return a mechanism whose numbers come from formulas; None for what goes by its matrix."""
     return matrix if isinstance(matrix, ClosedForm) and not matrix.by_matrix else None
 
 
 def channel(
-    matrix: Any,
+    matrix: ChannelLike,
     *,
     secrets: Iterable[Any] | None = None,
     outputs: Iterable[Any] | None = None,
@@ -304,9 +314,7 @@ def names_of(what: str, names: Iterable[Any] | None, size: int, letter: str) -> 
     return texts
 
 
-def prior_for(
-    channel: Channel, prior: ArrayLike | pd.Series[float] | dict[str, float] | None
-) -> Matrix:
+def prior_for(channel: Channel, prior: PriorLike | None) -> Matrix:
     """Return a prior over the secrets of a channel, checked; None means uniform.
 
     prior: A probability per secret, shape (secrets,), in the channel's order; or a series or a dict
@@ -320,7 +328,7 @@ def prior_for(
             twice = prior.index[prior.index.duplicated()][0]
             raise InputError(f"`prior` names the secret {str(twice)!r} twice")
         prior = {str(k): float(v) for k, v in prior.items()}
-    if isinstance(prior, dict):
+    if isinstance(prior, Mapping):
         check_names("prior", prior, channel.secrets, "probability")
         prior = [prior[s] for s in channel.secrets]
     values = distribution("prior", cast(ArrayLike, prior))
@@ -367,7 +375,7 @@ class Hyper:
     inner: Floats  # The posteriors, shape (k, secrets)
 
 
-def hyper(matrix: Any, prior: Any = None) -> Hyper:
+def hyper(matrix: ChannelLike, prior: PriorLike | None = None) -> Hyper:
     """Return the posteriors of a channel under a prior, equal ones joined.
 
     Source: Alvim et al. 2020, definition 4.6.
@@ -383,7 +391,7 @@ def hyper(matrix: Any, prior: Any = None) -> Hyper:
     return Hyper(outer[order], inner[order])
 
 
-def reduced(matrix: Any) -> Channel:
+def reduced(matrix: ChannelLike) -> Channel:
     """Join the outputs that tell the same, and leave out those that never come.
 
     Any attacker does as well with what is left (Alvim et al. 2020, definition 4.9).
@@ -517,7 +525,10 @@ class RationalChannel:
 
 
 def rational_channel(
-    matrix: Any, *, secrets: Iterable[Any] | None = None, outputs: Iterable[Any] | None = None
+    matrix: Any,
+    *,
+    secrets: Iterable[Any] | None = None,
+    outputs: Iterable[Any] | None = None,
 ) -> RationalChannel:
     """Make a channel of fractions, and check it.
 

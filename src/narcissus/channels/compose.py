@@ -30,7 +30,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,9 @@ from narcissus.channels.uses import (
     overlap_after,
 )
 from narcissus.errors import InputError, TooLargeError
+
+if TYPE_CHECKING:
+    from narcissus.channels.channel import ChannelLike
 
 COARSE = 0.05  # Relative distance of the limits in the first look at a pair
 MOST_PAIRS = 200_000
@@ -164,7 +167,7 @@ def parallel(*matrices: Any, most: int = MOST_ENTRIES) -> Channel:
     return Channel(np.ascontiguousarray(values), first.secrets, names)
 
 
-def repeat(matrix: Any, times: int, *, most: int = MOST_ENTRIES) -> Channel:
+def repeat(matrix: ChannelLike, times: int, *, most: int = MOST_ENTRIES) -> Channel:
     """Return the channel of an attacker who sees ``times`` independent outputs of the same secret.
 
     Their order tells nothing, so outputs are the counts of each symbol: as informative as the
@@ -196,7 +199,7 @@ def _counts(symbols: int, total: int) -> Any:
         yield [edges[i + 1] - edges[i] - 1 for i in range(symbols)]
 
 
-def cascade(first: Any, second: Any) -> Channel:
+def cascade(first: ChannelLike, second: ChannelLike) -> Channel:
     """Return the channel whose output is that of ``second``, fed with the output of ``first``.
 
     Source: Chatzikokolakis et al. 2023, section IV-B.
@@ -280,7 +283,7 @@ def parallel_security(
 
 
 def repeated_security(
-    matrix: Any, times: int, *, most: int = MOST_WRITTEN, tolerance: float = 1e-6
+    matrix: ChannelLike, times: int, *, most: int = MOST_WRITTEN, tolerance: float = 1e-6
 ) -> ComposedSecurity:
     """Return ``beta*`` and capacity of repeated use: exact, or between limits that hold.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Literal
 
 from narcissus._outwards import lower
 from narcissus._validation import between, integer, non_negative, probability
@@ -79,7 +79,10 @@ def from_local_dp(epsilon: float, delta: float = 0.0) -> SecurityBound:
 
 
 def from_database_dp(
-    epsilon: float, records: int, values: int | None = None, prior: Any = None
+    epsilon: float,
+    records: int,
+    values: int | None = None,
+    prior: float | Literal["uniform"] | None = None,
 ) -> SecurityBound:
     """Limit the Bayes security of whole databases under epsilon-DP.
 

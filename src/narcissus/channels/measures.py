@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,16 +30,19 @@ from narcissus.channels.channel import (
 from narcissus.errors import InputError, NarcissusError
 from narcissus.results import Bound
 
+if TYPE_CHECKING:
+    from narcissus.channels.channel import ChannelLike, PriorLike
+
 _FEW = 2**16  # Entries of a channel up to which the compiled loop beats the calls of NumPy
 _LN2 = math.log(2)
 
 
-def _given(matrix: Any, prior: Any) -> tuple[Channel, Matrix]:
+def _given(matrix: ChannelLike, prior: PriorLike | None) -> tuple[Channel, Matrix]:
     c = channel(matrix)
     return c, prior_for(c, prior)
 
 
-def _loop(name: str, matrix: Any, *given: Any) -> Any:
+def _loop(name: str, matrix: ChannelLike, *given: Any) -> Any:
     """Run a loop on a small channel and arrays; None for what it does not take.
 
     Nothing is copied or named before: small channels come in great numbers.
@@ -61,7 +64,7 @@ def guessing_error(prior: ArrayLike) -> float:
     return math.fsum(np.delete(values, top))
 
 
-def bayes_vulnerability(matrix: Any, prior: Any = None) -> float:
+def bayes_vulnerability(matrix: ChannelLike, prior: PriorLike | None = None) -> float:
     """Get ``sum_o max_s pi_s C_so``: how often the best attacker names the secret in one guess."""
     c, weights = _given(matrix, prior)
     if c.is_sparse:
@@ -74,7 +77,7 @@ def bayes_vulnerability(matrix: Any, prior: Any = None) -> float:
     return min(1.0, math.fsum(best))
 
 
-def bayes_risk(matrix: Any, prior: Any = None) -> float:
+def bayes_risk(matrix: ChannelLike, prior: PriorLike | None = None) -> float:
     """Return ``R*(pi, C) = 1 - sum_o max_s pi_s C_so``: the error of the best attacker.
 
     Computed as the mass that is not the largest of its column, so that a risk near zero keeps
@@ -107,7 +110,7 @@ def bayes_risk(matrix: Any, prior: Any = None) -> float:
     return lost
 
 
-def beta(matrix: Any, prior: Any = None) -> float:
+def beta(matrix: ChannelLike, prior: PriorLike | None = None) -> float:
     """Return ``beta(pi, C) = R*(pi, C) / G(pi)`` in [0, 1]; 1 means that the output tells nothing.
 
     It is 1 for a channel of one secret.
@@ -121,7 +124,7 @@ def beta(matrix: Any, prior: Any = None) -> float:
     return min(1.0, bayes_risk(c, weights) / guessing_error(weights))
 
 
-def advantage(matrix: Any, prior: Any = None) -> float:
+def advantage(matrix: ChannelLike, prior: PriorLike | None = None) -> float:
     """Return ``1 - beta(pi, C)``; for two secrets and a uniform prior the cryptographic advantage.
 
     Source: Chatzikokolakis et al. 2023, Equation 1.
@@ -129,7 +132,7 @@ def advantage(matrix: Any, prior: Any = None) -> float:
     return 1 - beta(matrix, prior)
 
 
-def capacity(matrix: Any) -> float:
+def capacity(matrix: ChannelLike) -> float:
     """Return the multiplicative capacity ``sum_o max_s C_so``, in [1, number of secrets].
 
     Source: Chatzikokolakis et al. 2023, section V-E (Braun et al. 2009).
@@ -139,7 +142,7 @@ def capacity(matrix: Any) -> float:
     return math.fsum(channel(matrix).column_max())
 
 
-def additive_capacity(matrix: Any) -> float:
+def additive_capacity(matrix: ChannelLike) -> float:
     """Return ``1 - sum_o min_s C_so``: the largest additive leakage, over priors and gains.
 
     Over all gains whose g-vulnerabilities lie in [0, 1]; over fewer gains, such as those in which
@@ -150,7 +153,7 @@ def additive_capacity(matrix: Any) -> float:
     return max(0.0, 1.0 - math.fsum(channel(matrix).column_min()))
 
 
-def additive_capacity_for(matrix: Any, prior: Any = None) -> float:
+def additive_capacity_for(matrix: ChannelLike, prior: PriorLike | None = None) -> float:
     """Return the largest additive leakage for one prior, over gains that are 1-spanning.
 
     These are the gains of which each guess gains at most 1 more for one secret than for another;
@@ -170,7 +173,7 @@ def prior_guessing_entropy(prior: ArrayLike) -> float:
     return math.fsum(values * np.arange(1, values.size + 1))
 
 
-def guessing_entropy(matrix: Any, prior: Any = None) -> float:
+def guessing_entropy(matrix: ChannelLike, prior: PriorLike | None = None) -> float:
     """Return how many guesses the secret takes on average once the output is seen.
 
     Source: Massey 1994; Alvim et al. 2020, section 3.2.
@@ -180,24 +183,24 @@ def guessing_entropy(matrix: Any, prior: Any = None) -> float:
     return math.fsum(joint.sum(axis=1) * np.arange(1, len(joint) + 1))
 
 
-def multiplicative_leakage(matrix: Any, prior: Any = None) -> float:
+def multiplicative_leakage(matrix: ChannelLike, prior: PriorLike | None = None) -> float:
     """Return ``V(pi, C) / V(pi)``: how many times likelier the output makes the right guess."""
     c, weights = _given(matrix, prior)
     return max(1.0, bayes_vulnerability(c, weights) / float(weights.max()))
 
 
-def additive_leakage(matrix: Any, prior: Any = None) -> float:
+def additive_leakage(matrix: ChannelLike, prior: PriorLike | None = None) -> float:
     """Return ``V(pi, C) - V(pi)``: what the output adds to the chance of the right guess."""
     c, weights = _given(matrix, prior)
     return max(0.0, bayes_vulnerability(c, weights) - float(weights.max()))
 
 
-def min_entropy_leakage(matrix: Any, prior: Any = None) -> float:
+def min_entropy_leakage(matrix: ChannelLike, prior: PriorLike | None = None) -> float:
     """Return ``log2`` of the multiplicative leakage, in bits (Smith 2009)."""
     return math.log2(multiplicative_leakage(matrix, prior))
 
 
-def shannon_leakage(matrix: Any, prior: Any = None) -> float:
+def shannon_leakage(matrix: ChannelLike, prior: PriorLike | None = None) -> float:
     """Return the mutual information of secret and output, in bits."""
     plain = type(prior) is np.ndarray
     if plain and ((nats := _loop("information", matrix, prior)) or 0) > 0:
@@ -289,13 +292,13 @@ def prior_g_vulnerability(gain: ArrayLike, prior: ArrayLike) -> float:
     return float((guess_table("gain", gain, weights.size) @ weights).max())
 
 
-def g_vulnerability(matrix: Any, gain: ArrayLike, prior: Any = None) -> float:
+def g_vulnerability(matrix: ChannelLike, gain: ArrayLike, prior: PriorLike | None = None) -> float:
     """Return ``sum_o max_w sum_s pi_s C_so gain[w, s]``: the best expected gain with the output."""
     c = channel(matrix)
     return _expected(c, prior_for(c, prior), guess_table("gain", gain, c.shape[0]), np.max)
 
 
-def g_leakage(matrix: Any, gain: ArrayLike, prior: Any = None) -> float:
+def g_leakage(matrix: ChannelLike, gain: ArrayLike, prior: PriorLike | None = None) -> float:
     """Return the multiplicative g-leakage: best expected gain with the output over that without."""
     c, weights = _given(matrix, prior)
     before = prior_g_vulnerability(gain, weights)
@@ -307,7 +310,9 @@ def g_leakage(matrix: Any, gain: ArrayLike, prior: Any = None) -> float:
     return g_vulnerability(c, gain, weights) / before
 
 
-def additive_g_leakage(matrix: Any, gain: ArrayLike, prior: Any = None) -> float:
+def additive_g_leakage(
+    matrix: ChannelLike, gain: ArrayLike, prior: PriorLike | None = None
+) -> float:
     """Return the additive g-leakage: what the output adds to the best expected gain."""
     c, weights = _given(matrix, prior)
     return g_vulnerability(c, gain, weights) - prior_g_vulnerability(gain, weights)
@@ -319,13 +324,13 @@ def prior_l_risk(loss: ArrayLike, prior: ArrayLike) -> float:
     return float((guess_table("loss", loss, weights.size) @ weights).min())
 
 
-def l_risk(matrix: Any, loss: ArrayLike, prior: Any = None) -> float:
+def l_risk(matrix: ChannelLike, loss: ArrayLike, prior: PriorLike | None = None) -> float:
     """Get ``sum_o min_w sum_s pi_s C_so loss[w, s]``: the least expected loss with the output."""
     c = channel(matrix)
     return _expected(c, prior_for(c, prior), guess_table("loss", loss, c.shape[0]), np.min)
 
 
-def l_beta(matrix: Any, loss: ArrayLike, prior: Any = None) -> float:
+def l_beta(matrix: ChannelLike, loss: ArrayLike, prior: PriorLike | None = None) -> float:
     """Return ``beta_l(pi, C)``: the loss with the output over the loss without.
 
     There is no miracle theorem for it: `beta*` does not bound it for other losses than 0-1.
@@ -337,7 +342,7 @@ def l_beta(matrix: Any, loss: ArrayLike, prior: Any = None) -> float:
     return l_risk(c, loss, weights) / before
 
 
-def miracle_bound(matrix: Any) -> Bound:
+def miracle_bound(matrix: ChannelLike) -> Bound:
     """Limit the multiplicative leakage for every prior and every non-negative gain function.
 
     Source: Alvim et al. 2012 (the "miracle" theorem), in Chatzikokolakis et al. 2023, section V-E.
@@ -350,7 +355,7 @@ def miracle_bound(matrix: Any) -> Bound:
     )
 
 
-def metric_epsilon(matrix: Any, distance: ArrayLike) -> float:
+def metric_epsilon(matrix: ChannelLike, distance: ArrayLike) -> float:
     """Return the smallest epsilon with ``C_ao <= e^(epsilon d_ab) C_bo``; infinite if there is
     none.
 
@@ -430,7 +435,7 @@ class ShannonCapacity(ProvedResult):
         return f"PROVED: Shannon capacity between {self.low:.10g} and {self.high:.10g} bits"
 
 
-def shannon_capacity(matrix: Any, *, tolerance: float = 1e-9) -> ShannonCapacity:
+def shannon_capacity(matrix: ChannelLike, *, tolerance: float = 1e-9) -> ShannonCapacity:
     """Find the Shannon capacity of a channel.
 
     tolerance: Of the two limits, in bits; after 100,000 steps what there is.
@@ -482,7 +487,7 @@ class ExplainedPrior:
     steps: int  # How many it took
 
 
-def explain(matrix: Any, counts: ArrayLike, *, tolerance: float = 1e-9) -> ExplainedPrior:
+def explain(matrix: ChannelLike, counts: ArrayLike, *, tolerance: float = 1e-9) -> ExplainedPrior:
     """Find the prior under which the outputs of many people are likeliest.
 
     matrix: The channel through which everybody's secret went.

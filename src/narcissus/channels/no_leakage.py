@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
@@ -29,6 +29,9 @@ from narcissus.channels.prequential import Draws, LogScore, paid_ahead, with_pri
 from narcissus.channels.samples import Codes, Matrix, SampledResult, Samples, samples
 from narcissus.errors import InputError
 from narcissus.observer import SILENT, Observer
+
+if TYPE_CHECKING:
+    from narcissus.channels.channel import PriorLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,7 +260,12 @@ class LeakageEvidence(SampledResult):
 
 
 def evidence_of_leakage(
-    secrets: Any, outputs: Any, prior: Any, *, estimators: Any = None, observer: Observer = SILENT
+    secrets: Any,
+    outputs: Any,
+    prior: PriorLike,
+    *,
+    estimators: Any = None,
+    observer: Observer = SILENT,
 ) -> LeakageEvidence:
     """Bet on each sample's secret, in the order in which samples came.
 

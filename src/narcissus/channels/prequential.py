@@ -13,10 +13,10 @@ Source: Narcissus theory 6.8, 6.15.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from narcissus.channels.estimators import WIDE, Classifier, Estimator, Forest, G
 from narcissus.channels.samples import Codes, Matrix, Samples, hardly_repeat
 from narcissus.errors import InputError
 from narcissus.observer import Observer
+
+if TYPE_CHECKING:
+    from narcissus.channels.channel import PriorLike
 
 COMPARE_ON = 20_000
 """Samples of a block on which estimators are compared; more would not change the choice."""
@@ -243,12 +246,12 @@ def draw(
     return Draws(rng.permutation(np.flatnonzero(unused)), labels, drawn)
 
 
-def with_prior(data: Samples, prior: Any) -> tuple[Samples, Floats]:
+def with_prior(data: Samples, prior: PriorLike) -> tuple[Samples, Floats]:
     """Return samples and prior over the same secrets, also those without samples.
 
     prior: by name, or in the order of the secrets.
     """
-    if not isinstance(prior, dict):
+    if not isinstance(prior, Mapping):
         weights = distribution("prior", prior)
         if len(weights) != len(data.names):
             raise InputError(

@@ -19,11 +19,11 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,9 @@ from narcissus.channels.samples import SampledResult
 from narcissus.errors import InputError, LongWorkError
 from narcissus.observer import SILENT, Observer
 
+if TYPE_CHECKING:
+    from narcissus.channels.channel import PriorLike
+
 Run = Callable[[str], tuple[str, ...]]
 """Run once with a secret; give what was observed, a text per column."""
 
@@ -55,7 +58,9 @@ class Program:
 
     command: Sequence[str]  # The program and its arguments, without a shell
     secrets: Sequence[str]  # What it is told, two different ones at least, without line ends
-    prior: Any = None  # Probability of each secret, in their order or by name; uniform if left out
+    prior: PriorLike | None = (
+        None  # Probability of each secret, in their order or by name; uniform if left out
+    )
     # How it is told the secret: "argument" in the place of ``{secret}``, or as its last argument;
     # "stdin", a line on its standard input, which then ends; "lines": it is started once and goes
     # on, answering each line on its standard input by one line
@@ -113,7 +118,7 @@ class Program:
         if self.prior is None:
             return np.full(len(self.secrets), 1 / len(self.secrets))
         values = self.prior
-        if isinstance(values, dict):
+        if isinstance(values, Mapping):
             differ = sorted({str(name) for name in values} ^ set(self.secrets))
             if differ:
                 raise InputError(f"`prior` and the secrets differ at {differ[0]!r}")

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,9 @@ from narcissus.channels.compose import parallel
 from narcissus.channels.measures import g_vulnerability, least_cost
 from narcissus.errors import InputError, NarcissusError, TooLargeError
 from narcissus.results import GRADES, Grade, NotAssessed, Result
+
+if TYPE_CHECKING:
+    from narcissus.channels.channel import ChannelLike
 
 CLOSE = 1e-9  # Sum of differences below which two channels are alike but for the solver's tolerance
 MOST_VARIABLES = 400_000
@@ -88,7 +91,7 @@ class Refinement(Result):
         )
 
 
-def refines(first: Any, second: Any) -> Refinement:
+def refines(first: ChannelLike, second: ChannelLike) -> Refinement:
     """Check whether the second channel is the first one, post-processed.
 
     Source: Narcissus theory 6.6.
@@ -184,7 +187,7 @@ def texts(rows: Sequence[Row]) -> list[list[str]]:
     return [[str(number) for number in row] for row in rows]
 
 
-def refines_exactly(first: Any, second: Any) -> RationalRefinement | NotAssessed:
+def refines_exactly(first: ChannelLike, second: ChannelLike) -> RationalRefinement | NotAssessed:
     """Check whether the second channel is the first one, post-processed, with an exact witness.
 
     It is not assessed where no witness that was found in floats stands up in fractions: the
@@ -374,8 +377,8 @@ def _said(found: OneWay, first: str, second: str) -> list[str]:
 
 
 def compare_channels(
-    first: Any,
-    second: Any,
+    first: ChannelLike,
+    second: ChannelLike,
     *,
     names: tuple[str, str] = ("the first", "the second"),
     exact: bool = False,
@@ -395,7 +398,7 @@ def compare_channels(
     return ChannelComparison(names, ask(first, second), ask(second, first))
 
 
-def greatest_below(first: Any, second: Any) -> Channel:
+def greatest_below(first: ChannelLike, second: ChannelLike) -> Channel:
     """Return the most that two channels both tell: their greatest lower bound.
 
     >>> low = greatest_below([[0.9, 0.1], [0.5, 0.5]], [[0.5, 0.5], [0.1, 0.9]])
@@ -410,7 +413,7 @@ def greatest_below(first: Any, second: Any) -> Channel:
     return _comparable(a, b)[0]
 
 
-def least_above(first: Any, second: Any) -> Channel:
+def least_above(first: ChannelLike, second: ChannelLike) -> Channel:
     """Return the least that tells all that either channel does: their least upper bound.
 
     Parameters and errors are those of `greatest_below`.
@@ -428,7 +431,7 @@ def least_above(first: Any, second: Any) -> Channel:
     return _comparable(a, b)[1]
 
 
-def _two(first: Any, second: Any) -> tuple[Channel, Channel]:
+def _two(first: ChannelLike, second: ChannelLike) -> tuple[Channel, Channel]:
     a, b = channel(first), channel(second)
     same_secrets("that are compared", a.secrets, b.secrets)
     return a, b

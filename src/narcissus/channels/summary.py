@@ -53,6 +53,8 @@ from narcissus.results import Estimate, Grade, NotAssessed, Result, plain
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from narcissus.channels.channel import ChannelLike, PriorLike
+
 
 @dataclass(frozen=True)
 class ChannelSummary(ProvedResult):
@@ -159,7 +161,11 @@ non-negative gain)
 
 
 def analyse(
-    source: Any, prior: Any = None, *, name: str = "", observer: Observer = SILENT
+    source: ChannelLike,
+    prior: PriorLike | None = None,
+    *,
+    name: str = "",
+    observer: Observer = SILENT,
 ) -> ChannelSummary:
     """Compute what a channel or a mechanism in closed form leaks.
 
@@ -178,7 +184,7 @@ def analyse(
     return _explicit(channel(source), prior, name or "channel", observer)
 
 
-def prior_of(source: Any, prior: Any) -> Matrix:
+def prior_of(source: ChannelLike, prior: PriorLike | None) -> Matrix:
     """Return a prior over the secrets of a channel or a mechanism, checked; None means uniform."""
     if isinstance(source, LocationFamily):  # numbers have names, but no matrix
         shell = channel(np.ones((source.secrets, 1)), secrets=numbered(source.secrets))
@@ -226,7 +232,7 @@ def _made(
     )
 
 
-def _explicit(c: Channel, prior: Any, name: str, observer: Observer) -> ChannelSummary:
+def _explicit(c: Channel, prior: PriorLike | None, name: str, observer: Observer) -> ChannelSummary:
     weights = prior_for(c, prior)
     if c.shape[0] > 1:
         require_two(weights, c.secrets)
@@ -249,7 +255,7 @@ def _explicit(c: Channel, prior: Any, name: str, observer: Observer) -> ChannelS
     )
 
 
-def _numbers(m: LocationFamily, prior: Any, name: str) -> ChannelSummary:
+def _numbers(m: LocationFamily, prior: PriorLike | None, name: str) -> ChannelSummary:
     """Noise on numbers under a prior: what depends on it has a closed form as well."""
     weights = prior_of(m, prior)
     require_two(weights, numbered(m.secrets))
@@ -491,7 +497,11 @@ def _by_group(
 
 
 def analyse_groups(
-    matrix: Any, groups: Mapping[str, str], prior: Any = None, *, observer: Observer = SILENT
+    matrix: ChannelLike,
+    groups: Mapping[str, str],
+    prior: PriorLike | None = None,
+    *,
+    observer: Observer = SILENT,
 ) -> GroupLeakage:
     """Compute the leakage of each group of secrets of a known channel, exactly.
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,6 +36,9 @@ from narcissus.channels.measures import (
     shannon_leakage,
 )
 from narcissus.errors import InputError, NarcissusError, TooLargeError
+
+if TYPE_CHECKING:
+    from narcissus.channels.channel import ChannelLike, PriorLike
 
 MOST_VARIABLES = 40_000
 """Largest program: secrets squared times answers, halved; it takes some half a minute."""
@@ -87,7 +90,7 @@ def most_secure(
     loss: ArrayLike,
     most_loss: float,
     *,
-    prior: Any = None,
+    prior: PriorLike | None = None,
     epsilon: float | None = None,
     distance: ArrayLike | None = None,
     secrets: Sequence[str] | None = None,
@@ -117,7 +120,7 @@ def least_loss(
     *,
     vulnerability: float | None = None,
     gain: ArrayLike | None = None,
-    prior: Any = None,
+    prior: PriorLike | None = None,
     epsilon: float | None = None,
     distance: ArrayLike | None = None,
     secrets: Sequence[str] | None = None,
@@ -158,7 +161,7 @@ def least_vulnerable(
     most_loss: float = math.inf,
     *,
     gain: ArrayLike | None = None,
-    prior: Any = None,
+    prior: PriorLike | None = None,
     epsilon: float | None = None,
     distance: ArrayLike | None = None,
     secrets: Sequence[str] | None = None,
@@ -186,7 +189,7 @@ def least_informative(
     loss: ArrayLike,
     most_loss: float,
     *,
-    prior: Any = None,
+    prior: PriorLike | None = None,
     secrets: Sequence[str] | None = None,
     answers: Sequence[str] | None = None,
 ) -> Design:
@@ -219,7 +222,11 @@ def least_informative(
 
 
 def trade_off(
-    loss: ArrayLike, points: int = 21, *, prior: Any = None, epsilon: float | None = None
+    loss: ArrayLike,
+    points: int = 21,
+    *,
+    prior: PriorLike | None = None,
+    epsilon: float | None = None,
 ) -> tuple[Floats, Floats]:
     """Return the largest ``beta*`` at evenly spaced losses, from the least one to that of nothing.
 
@@ -237,7 +244,7 @@ def trade_off(
     return losses, np.array([point.beta_star for point in designs])
 
 
-def loss_of_nothing(loss: ArrayLike, prior: Any = None) -> float:
+def loss_of_nothing(loss: ArrayLike, prior: PriorLike | None = None) -> float:
     """Return the least expected loss of an answer that says nothing, ``L0``.
 
     With a loss of 0 for some answer of each secret, "say the best answer with probability D / L0,
@@ -278,7 +285,7 @@ class _Mechanisms:
     def __init__(
         self,
         loss: ArrayLike,
-        prior: Any,
+        prior: PriorLike | None,
         epsilon: float | None = None,
         distance: ArrayLike | None = None,
         secrets: Sequence[str] | None = None,
@@ -490,7 +497,11 @@ class Remapped(ProvedResult):
 
 
 def remap(
-    matrix: Any, loss: ArrayLike, prior: Any = None, *, answers: list[str] | None = None
+    matrix: ChannelLike,
+    loss: ArrayLike,
+    prior: PriorLike | None = None,
+    *,
+    answers: list[str] | None = None,
 ) -> Remapped:
     """Turn each output into the answer with the least expected loss given it.
 
@@ -574,7 +585,7 @@ def _is_tree(values: Matrix) -> bool:
     return bool(np.abs(along - values).max() <= ROUNDING * values.max())
 
 
-def l_beta_bound(matrix: Any, loss: ArrayLike | None = None) -> SecurityBound:
+def l_beta_bound(matrix: ChannelLike, loss: ArrayLike | None = None) -> SecurityBound:
     """Limit ``beta_l(pi, C)`` from below for every prior, for one loss or for all.
 
     loss: As in `loss_family`; None for all losses of at least 0.
@@ -615,7 +626,9 @@ def l_beta_bound(matrix: Any, loss: ArrayLike | None = None) -> SecurityBound:
     )
 
 
-def least_l_beta(loss: ArrayLike, beta_star: float, prior: Any = None) -> SecurityBound:
+def least_l_beta(
+    loss: ArrayLike, beta_star: float, prior: PriorLike | None = None
+) -> SecurityBound:
     """Return the least ``beta_l(pi, C)`` of all channels with such a ``beta*``, for one prior.
 
     Exactly, by a linear program, whatever the loss: an attacker's best guesses are a
