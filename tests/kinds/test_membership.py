@@ -108,7 +108,9 @@ def test_an_attack_in_folds_has_no_rates_that_decide(played):
     threat = 'attacks = ["lira"]\nfolds = 4'
     code, record = played("[threshold]\ntpr = 0.05", threat=threat)
     assert (code, record["status"]) == (3, "not assessed")
-    assert "Attack several held-out models" in record["verdict"]
+    assert "attack several held-out models" in record["verdict"]
+    assert "what is reached is not assessed: cannot be seen with" in record["verdict"]
+    assert "{" not in record["verdict"]
 
 
 def test_several_attacks_share_the_error(played, rows_of):
@@ -125,8 +127,8 @@ def test_several_attacks_share_the_error(played, rows_of):
 def test_report_frame_and_brief(played, narcissus, tmp_path):
     played("[guarantee]\nepsilon = 8\n[threshold]\nepsilon = 1")
     page = render_text(read_record(tmp_path / "out"))
-    assert "The attack lira refutes every epsilon below" in page
-    assert "Epsilon refuted" in page
+    assert "The attack lira refutes every ε below" in page
+    assert "What is refuted\n" in page
     frame = load_audit(tmp_path / "out").to_frame()
     assert set(frame["quantity"]) >= {"members told", "refuted epsilon", "bound", "guess"}
     for form in ("--brief", "--mapping"):
@@ -202,18 +204,20 @@ def test_members_of_another_source_void_the_study(
     assert len(rows_of(record, "precision")) == 5
     assert len(record["result"]["blind"]) == 1
     if not void:
-        assert (code, record["status"]) == (3, "contradicted")
+        assert (code, record["status"]) == (1, "exceeded")  # what was seen comes first
+        assert "declared is epsilon 0.5" in record["contradictions"][0]
         assert refuted["quantity"]["confidence"] == pytest.approx(1 - 0.05 / 4)
         return
     assert (code, record["status"], record["grade"]) == (3, "not assessed", "not assessed")
-    assert record["verdict"].startswith("Void: a classifier that never saw the model")
+    assert record["verdict"].startswith("Not assessed: The comparison is void: members differ")
+    assert "A classifier that never saw the model" in record["verdict"]
     assert record.get("contradictions", []) == []
     for row in rows_of(record):
         if row["role"] in ("attack", "refuted", "measure"):
             assert row["quantity"]["grade"] == "not assessed"
             assert "low" not in row["quantity"]
     text = render_text(read_record(tmp_path / "void"))
-    assert text.index("Void:") < text.index("Epsilon refuted")
+    assert text.index("The comparison is void") < text.index("What is refuted\n")
     assert "exceeded" not in text.partition("What was assessed")[0].lower()
 
 
@@ -255,7 +259,7 @@ def test_outsiders_of_another_source_void_rates_and_spare_what_is_refuted(
             assert row["quantity"]["value"] > 1.5
     status = "not assessed"
     if stands and (guarantee or "epsilon" in threshold):
-        status = "contradicted" if guarantee else "exceeded"
+        status = "exceeded" if "epsilon" in threshold else "contradicted"  # seen comes first
     assert (record["status"], code) == (status, 1 if status == "exceeded" else 3), err
     assert record["grade"] == ("not assessed" if status == "not assessed" else "sampled")
     assert bool(record.get("contradictions")) == bool(stands and guarantee)
@@ -263,5 +267,5 @@ def test_outsiders_of_another_source_void_rates_and_spare_what_is_refuted(
     assert ("What is refuted stands" in record["verdict"]) == stands
     assert ("rests on coins alone" in page) == stands
     assert ("The guarantee that was declared is refuted." in page) == (status == "contradicted")
-    named = "The attack score refutes every epsilon below" in record["verdict"]
-    assert named == (stands and status != "contradicted")
+    named = "score refutes every ε below" in record["verdict"]
+    assert named == stands

@@ -28,7 +28,7 @@ from narcissus.report.first_screen import (
 from narcissus.report.format import STATUS, grade_word
 from narcissus.report.reach import Reach, hundredths, of_100
 from narcissus.report.text import WIDTH, first_text
-from narcissus.rows import Unaccounted
+from narcissus.rows import Quantity, Unaccounted
 from narcissus.study.kinds import KINDS, study_kind
 
 REFUTED = {"contradictions": ["Refuted: that it rains (a says 1, b says 2)."],
@@ -406,3 +406,26 @@ def test_a_group_is_the_largest_only_where_its_limits_are_apart():
     assert surely_largest([(0.1, 0.2), (0.21, 0.9), (0.0, 0.2)]) == 1
     assert surely_largest([(0.1, 0.2), (0.2, 0.9)]) is None  # they touch
     assert surely_largest([(0.1, 0.2), (0.5, 0.9), None]) is None  # nothing is known of the last
+
+
+def test_what_could_not_be_measured_is_said_with_its_reason_and_draws_nothing(table_record):
+    """The page of a study in folds said that an attack finds "{}", and that it added nothing."""
+    record = table_record(1).model_copy(update={"status": "not assessed"})
+    case = SimpleNamespace(
+        status="not assessed", grade="not assessed", unaccounted=(), decision=None,
+        findings=SimpleNamespace(rows=()), assumptions=(),
+    )  # fmt: skip
+    unseen = Quantity(value=None, grade="not assessed", why="cannot be seen with 9 people.")
+    glance = Glance(
+        "people",
+        Reach("Guessing names {} people.", unseen),
+        Reach("The attack names {}.", Quantity(value=None, grade="not assessed")),
+        None, "", "", "no more", why="{} decided",
+    )  # fmt: skip
+    screen = first_screen(record, case, glance)
+    assert [text for text, _ in screen.sentences[:2]] == [
+        "Without the release, what is reached is not assessed: cannot be seen with 9 people.",
+        "With the release, what is reached is not assessed.",
+    ]
+    assert screen.key == "100 people: what the release adds is not assessed"
+    assert "{" not in screen.answer

@@ -206,6 +206,8 @@ class FirstScreen:
         if MORE in self.squares:
             beyond = "beyond it; what explains these is open" if self.is_open else "added by it"
             signs.append(f"{MORE} {beyond}")
+        elif self.with_it is None:
+            signs.append("what the release adds is not assessed")
         else:
             signs.append("none added by it" if self.is_shown else "nothing is shown to be added")
         if self.most is not None:
@@ -290,8 +292,8 @@ def filled(glance: Glance, decision: Decision | None) -> Glance:
     accepted, why = glance.accepted, glance.why
     if "{}" in accepted:
         accepted = "" if limit is None else accepted.format(written(limit, glance.view))
-    if "{}" in why and decision is not None:
-        why = why.format(_shown(decision, glance.view))
+    if "{}" in why:
+        why = "" if decision is None else why.format(_shown(decision, glance.view))
     return replace(
         glance,
         without=places["without"],
@@ -339,7 +341,11 @@ def _sentences(glance: Glance, contradictions: Sequence[str]) -> list[tuple[str,
     elif reached == 1 and glance.most is not None and glance.most.found is not None:
         last = "All 100 are reached already, so no limit is lower.", None
     first, second = (
-        _said(figure, figure.view.rounding) for figure in (glance.without, glance.with_it)
+        _said(figure, figure.view.rounding, place)
+        for figure, place in (
+            (glance.without, "Without the release"),
+            (glance.with_it, "With the release"),
+        )
     )
     return [first, second, last]
 
@@ -459,9 +465,15 @@ def _decided_by(glance: Glance, decision: Decision | None) -> DecidedBy | None:
     )
 
 
-def _said(reach: Reach, rounding: Rounding = "nearest") -> tuple[str, Grade | None]:
+def _said(
+    reach: Reach, rounding: Rounding = "nearest", place: str = ""
+) -> tuple[str, Grade | None]:
+    """Put the figure into the sentence, or say why there is none."""
     if reach.found is None or reach.found.value is None:
-        return reach.text, None
+        if "{}" not in reach.text:
+            return reach.text, None
+        why = f": {reach.found.why.rstrip('.')}" if reach.found and reach.found.why else ""
+        return f"{place}, what is reached is not assessed{why}.", None
     figure = figure_text(reach.found.value, reach.view, reach.counted, rounding)
     text = reach.text.format(figure)
     return f"{text[0].upper()}{text[1:]}", reach.grade

@@ -58,6 +58,10 @@ def _refuted(case: StudyJudgement) -> StudyRow:
 UNSEEN = (
     "attacks that use more than one number for each model and record, models trained in another way"
 )
+WITHOUT_LIMITS = (
+    "Records share models here, so no rate over them has limits that hold: attack several "
+    "held-out models."
+)
 HARDEST = "We did not look at groups of records. An average can hide the most exposed."
 
 
@@ -85,6 +89,7 @@ def _of_rate(case: StudyJudgement) -> Glance:
         hardest=HARDEST,
         unseen=UNSEEN,
         accepted="{} members found",
+        undecided="" if first.attacks else WITHOUT_LIMITS,
         contradicted=_BROKEN,
         about=_about(case, f"at a {first.label}"),
     )
