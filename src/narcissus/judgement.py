@@ -301,14 +301,24 @@ class JudgedCriterion(Case):
 
     @property
     def rank(self) -> tuple[float, ...]:
-        """The gravest, if it is exceeded; then the one where the best attack gains most, or may."""
+        """The gravest, if it is exceeded; then the one where the best attack gains most, or may.
+
+        Of measures that are kept, the one that leaves the least room.
+        """
         is_gravest = self.status == "exceeded" and self.criterion.name == self.gravest
         if not self.attacks:
-            return (not is_gravest, 0.0)
+            return (not is_gravest, self._room)
         gain = self.best.value
         if self.status in ("inconclusive", "not shown"):
             gain = max(map(_may_be, self.attacks))[0]
         return (not is_gravest, self.guess - gain)
+
+    @property
+    def _room(self) -> float:
+        """Part of what is accepted that a kept measure leaves; 0 where none is accepted."""
+        if self.status != "met" or not self.measures or not self.at_most:
+            return 0.0
+        return 1 - max(map(_high, self.measures)) / self.at_most
 
     @property
     def decision(self) -> Decision | None:

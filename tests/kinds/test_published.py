@@ -148,7 +148,8 @@ def test_nobody_is_determined_and_a_secret_follows(folder, most, steps, status, 
     assert [one.value for one in rows(record, of=DETERMINED)] == [0]
     assert [one.value for one in rows(record, of=CERTAIN)] == [7 / 30]
     text = " ".join(render_text(record).split())
-    assert ("The ill of 7 people is certain" in text) == (status != "inconclusive")
+    assert "The ill of 23 of 100 people follows from the tables with certainty." in text
+    assert ("7 people whose ill is certain, is kept" in text) == (status == "met")
     assert ("for whom else the ill is certain" in text) == (status == "inconclusive")
 
 
@@ -166,8 +167,9 @@ def test_a_gain_that_is_shown_exceeds(folder):
     assert sure.value == 1
     text = render_text(found.record)
     assert "right about 100 of 100 people in the tables of the game" in text
-    assert "gains at least" in text
-    assert "40 people are determined; 39 accepted" in text
+    text = " ".join(text.split())
+    assert "Your threshold for the gain, 10 of 100 people, is exceeded: it is 45" in text
+    assert "settle all labels of at least 40 people" in text
 
 
 def test_without_records_there_is_certainty_and_a_prior(folder):
@@ -356,7 +358,7 @@ def test_a_hidden_cell_that_subtraction_tells_is_a_known_group(folder):
     hidden = [row for row in rows(record, of=HIDDEN) if row.quantity.low == row.quantity.high]
     assert groups.value == len([row for row in hidden if 0 < row.value < 4]) > 0
     assert record.status == "exceeded"
-    assert "groups of fewer than 4 people are known; 0 accepted" in render_text(record)
+    assert "Your threshold, 0 small groups known, is exceeded." in render_text(record)
 
 
 def test_a_threshold_that_nothing_says_is_asked_for(folder):

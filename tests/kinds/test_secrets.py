@@ -420,9 +420,9 @@ def test_success_guess_and_bound_are_drawn(audit):
 def test_the_text_has_the_numbers_with_their_grades(audit):
     text, worst = " ".join(render_text(audit.record).split()), case_of(audit).worst
     assert percent(worst.best.value) in text
-    assert "Guessed without the model" in text
+    assert "Guessed without a model 0: 25.0% right" in text
     assert "argmax refutes every epsilon below" in text or "ranking refutes" in text
-    assert "no noise: nothing is proved" in text
+    assert "Any attacker might name all 100: only noise in training sets a limit." in text
     assert "<script" not in render_html(audit.record)
     # without noise all is named, of both priors: which setting is worst is not sure
     assert "no setting, of those tried, at clearly higher risk" in " ".join(
