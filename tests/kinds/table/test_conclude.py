@@ -33,8 +33,8 @@ def said(case):
     return paragraph(case, glance(case))
 
 
-def conclude(experiment, trials, threshold, at):
-    criteria, found = measured(experiment, trials, threshold, at)
+def conclude(experiment, trials, threshold, at, held_out=()):
+    criteria, found = measured(experiment, trials, threshold, at, held_out)
     result = TableResult(settings=tuple(found), decided_at=at)
     findings = Findings(criteria, tuple(result.rows()), result)
     return judge(findings, [*setting_cases(findings)], is_sweep=True).each
@@ -56,16 +56,16 @@ def with_word(setting):
 def concluded(prepared, made_up):
     """Give a function: conclude from made-up people at two settings; each may be changed."""
 
-    def make(threshold=None, at=None, changes=(), declared=(), **study):
+    def make(threshold=None, at=None, changes=(), declared=(), held_out=(), **study):
         experiment = prepared(**{**STUDY, **study})
         settings = enumerate(experiment.settings)
         settings = tuple(with_word(one) if n in declared else one for n, one in settings)
         experiment = replace(experiment, settings=settings)
         made = [made_up(experiment, 30, seed=seed) for seed in (1, 2)]
         for number, one in enumerate(made):
-            one.proved[:] = np.maximum(one.result.guess, 0.55 + 0.1 * number)
+            one.proved[:] = np.maximum(one.guess, 0.55 + 0.1 * number)
             # the prior says the same of guesses and decoys as they score, so it is not refuted
-            one.guessed[:] = one.result.guess
+            one.guessed[:] = one.guess
             for name in one.decoy:
                 one.decoy[name][:, 1] = one.decoy[name][:, 0]
         for number, change in changes:
@@ -75,15 +75,17 @@ def concluded(prepared, made_up):
             for number, one in enumerate(made)
             for t, kept in enumerate(one.trials)
         }
-        return made, conclude(made[0].experiment, trials, threshold, at)
+        return made, conclude(made[0].experiment, trials, threshold, at, held_out)
 
     return make
 
 
-def test_every_setting_is_summarised_and_held_from_its_own_trials(concluded):
+def test_every_setting_is_summarised_and_held_from_its_own_trials(concluded, prepared):
     threshold = ThresholdSpec(share=0.7, reason="r", origin="o")
-    made, found = concluded(threshold)
-    guessed = scored(made[0].experiment, held_out_attempts(made[0].experiment))
+    experiment = prepared(**STUDY)
+    guessed = scored(experiment, held_out_attempts(experiment))
+    assert guessed
+    made, found = concluded(threshold, held_out=guessed)
     for number, (one, result) in enumerate(zip(made, found, strict=True)):
         told = {"held_out": guessed, "threshold": threshold}
         assert result.result == summarise(made[0].experiment, number, one.trials, **told)

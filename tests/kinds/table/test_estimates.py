@@ -324,14 +324,14 @@ def test_what_is_counted_over_all_people_is_exact(study, narcissus, trials):
         record, _ = audited(narcissus, path)
         prior, posterior = record.result.attacks["prior"], record.result.attacks["posterior"]
         assert prior.low == prior.share == prior.high
-        assert prior.number("baseline_low") == prior.baseline == prior.number("baseline_high")
+        assert prior.without.low == prior.baseline == prior.without.high
         assert prior.share == record.result.guess.share
-        assert prior.gain_low == prior.gain == prior.gain_high == 0
+        assert prior.gain.low == prior.gain.value == prior.gain.high == 0
         # the noise of other releases is another matter, and so are decoys
         exact = mechanism.get("scale") == 0
         assert (posterior.low == posterior.share == posterior.high) is exact
-        assert posterior.number("baseline_low") < posterior.number("baseline_high")
-        assert posterior.gain_low < posterior.gain < posterior.gain_high
+        assert posterior.without.low < posterior.without.high
+        assert posterior.gain.low < posterior.gain.value < posterior.gain.high
 
 
 def test_all_people_test_the_prior_by_what_chance_does_to_their_secrets(study, narcissus):
@@ -343,7 +343,7 @@ def test_all_people_test_the_prior_by_what_chance_does_to_their_secrets(study, n
         test = record.result.prior_tests[BEST]
         found.append((test.off.value, test.by_the_prior, test.chance_off))
         assert record.result.prior_tests["prior"].chance_off == found[-1][-1]
-        assert test.quantity.low == test.value == test.quantity.high
+        assert test.off.low == test.off.value == test.off.high
         assert abs(test.off.value) < found[-1][-1] < 0.15  # of 500 people
     assert found[0] == pytest.approx(found[1], abs=1e-12)
 

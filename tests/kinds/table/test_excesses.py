@@ -105,8 +105,8 @@ def test_what_is_gained_is_what_is_recovered_less_the_baseline(study, narcissus,
         )
         narcissus("audit", path, "--json", "--quiet", "--restart")
         [one] = settings_of()
-        for found in [*one.attacks.values(), one.ceiling]:
-            assert found.gain == pytest.approx(found.share - found.baseline)
+        for found in [*one.result.attacks.values(), one.result.ceiling]:
+            assert found.gain.value == pytest.approx(found.share - found.baseline)
         for row in one.result.rows():
             if row.role == "gain":
                 assert row.quantity.low <= row.value <= row.quantity.high
@@ -353,7 +353,7 @@ def test_few_trials_may_leave_a_gain_more_than_open(study, narcissus):
         groups={"columns": ["sex"]}, threshold={"gain": 0.4, "worst_group": 0.5}, run={"trials": 2}
     )
     code, _, _ = narcissus("audit", path, "--json", "--quiet")
-    lows = [one.low for one in settings_of()[0].excesses if one.low is not None]
+    lows = [one.low for one in settings_of()[0].result.excesses if one.low is not None]
     assert code in (0, 3)
     assert -2 <= min(lows) < -1
 

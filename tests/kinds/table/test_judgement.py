@@ -193,7 +193,8 @@ def test_no_record_contradicts_its_verdict(study, seed):
                 assert found.share <= proved + 1e-12
                 assert found.share <= one.result.ceiling.share + 1e-12
                 assert found.low <= found.share <= found.high
-                assert found.approximate[0] <= found.share <= found.approximate[1]
+                low, high = found.quantity.approximate
+                assert low <= found.share <= high
         held = one.result.excesses
         if one.status == "met":
             assert not any(e.role == "attack" and e.low > 0 for e in held)

@@ -131,7 +131,7 @@ def test_every_kind_of_study_gives_a_valid_record(study, narcissus, fit, case):
 def test_the_api_is_the_same_path(study):
     path = study()
     audit = play(path)
-    assert settings_of(audit.record)[0].attacks["posterior"].share >= 0
+    assert settings_of(audit.record)[0].result.attacks["posterior"].share >= 0
     assert json.loads(audit.record.to_json())["digest"] == audit.record.digest
     assert audit.save("out") == Path("out")
     assert narcissus.load_audit("out/record.json").record.digest == audit.record.digest
@@ -238,14 +238,14 @@ def own(study, answer, **changes):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_attack_of_ones_own(study, workers):
     audit = play(own(study, "posterior"), workers=workers)
-    attacks = settings_of(audit.record)[0].attacks
+    attacks = settings_of(audit.record)[0].result.attacks
     assert attacks["own"].share == attacks["posterior"].share
     assert attacks["own"].title == "own (posterior)"
 
 
 @pytest.mark.parametrize("answer", ["unsigned", "list"])
 def test_integers_of_any_kind_are_guesses(study, answer):
-    assert settings_of(play(own(study, answer)).record)[0].attacks["own"].trials == 6
+    assert settings_of(play(own(study, answer)).record)[0].result.attacks["own"].trials == 6
 
 
 @pytest.mark.parametrize(
@@ -279,10 +279,14 @@ def test_an_attack_that_fails_is_named(study, narcissus, answer, says, workers):
 def test_a_prior_of_ones_own(study):
     Path("own.py").write_text(PRIOR)
     mine, ours = (
-        [one.distribution for one in play(path).record.result.settings[0].attacks]
+        play(path).record.result.settings[0].attacks
         for path in (study(prior={"name": "own:Prior"}), study(prior={"name": "independent"}))
     )
-    assert mine == ours
+    counts, expected = (
+        {name: attack.distribution for name, attack in attacks.items()} for attacks in (mine, ours)
+    )
+    assert counts == expected
+    assert None not in expected.values()
 
 
 def test_policy_takes_the_place_of_a_threshold(study, narcissus):
@@ -328,22 +332,22 @@ def test_shares_of_columns_are_scored_bounded_and_judged(study, monkeypatch):
         settings.append(settings_of(record))
         _check_shares(record, *settings[-1])
     (listed, _), (factored, _) = settings
-    assert factored.guess.share == pytest.approx(listed.guess.share, abs=1e-9)
-    assert factored.share_bound.at_most == pytest.approx(listed.share_bound.at_most)
+    assert factored.result.guess.share == pytest.approx(listed.result.guess.share, abs=1e-9)
+    assert factored.result.share_bound.at_most == pytest.approx(listed.result.share_bound.at_most)
 
 
 def _check_shares(record, noisy, bare):
     assert noisy.result.share_of_columns
-    columns = [one.share for one in noisy.attacks["prior"].columns.values()]
+    columns = [one.share for one in noisy.result.attacks["prior"].columns.values()]
     assert len(columns) == 3
-    [proved] = [one for one in noisy.bounds if one.counts]
+    [proved] = [one for one in noisy.result.bounds if one.counts]
     assert proved.id == "column-shares"
-    assert noisy.guess.share < proved.at_most < 1
+    assert noisy.result.guess.share < proved.at_most < 1
     assert not any(not one.is_share for s in (noisy, bare) for one in s.result.bounds)
     assert all(one.distribution is None for one in bare.result.attacks.values())
     assert bare.result.attacks["posterior"].share > noisy.result.attacks["posterior"].share + 0.1
     assert " of 100 answers right." in record.verdict
-    assert {"bound", "attack"} <= {one.role for one in noisy.excesses}
+    assert {"bound", "attack"} <= {one.role for one in noisy.result.excesses}
     reasons = {one.quantity for one in record.not_assessed}
     assert "how many of the targets are recovered in one release" in reasons
     assert not any("the best guess" in one for one in reasons)
@@ -381,7 +385,7 @@ def test_an_exact_ceiling_without_a_list_keeps_attackers_below_it(study, monkeyp
             work == 10
         )
         [excess] = [one for one in setting.result.excesses if one.role == "ceiling"]
-        assert (excess.kind, excess.high is None) == (
+        assert (excess.quantity.grade, excess.high is None) == (
             ("approximate", True) if work == 10 else ("sampled", False)
         )
         found.append(setting.result.ceiling)
@@ -405,8 +409,9 @@ def test_the_record_says_whether_the_best_guess_is_proved(study, monkeypatch, na
     record = audit.record
     [setting] = settings_of(record)
     reasons = [o.reason for o in record.not_assessed if o.quantity.startswith("the best guess")]
-    text = narcissus("report", "found/record.json", "--text", "--verbose")[1]
-    assert ("the best guess that was found" in " ".join(text.split())) == (rounds == 0)
+    text = " ".join(narcissus("report", "found/record.json", "--text", "--verbose")[1].split())
+    assert ("the best guess that we found gets" in text) == (rounds == 0)
+    assert ("the best guess gets" in text) == (rounds > 0)
     if rounds:
         assert not reasons
         assert not setting.result.guess.is_best_found
@@ -415,6 +420,7 @@ def test_the_record_says_whether_the_best_guess_is_proved(study, monkeypatch, na
         assert setting.result.guess.is_best_found
         assert setting.result.guess.share < setting.result.guess.at_most < 1
         assert "but none with a larger mean chance than" in reasons[0]
+        assert reasons[0] in text
 
 
 @pytest.fixture
@@ -562,8 +568,7 @@ def test_single_people_are_in_the_side_file_only(study, narcissus, monkeypatch, 
     assert len(inside) == 6 * 15 * 3
     hits = [int(r["right"]) for r in inside if r["attack"] == "posterior"]
     record = json.loads(out)
-    [counts] = [one["distribution"] for one in record["result"]["settings"][0]["attacks"]
-                if one["name"] == "posterior"]  # fmt: skip
+    counts = record["result"]["settings"][0]["attacks"]["posterior"]["distribution"]
     assert sum(hits) == np.dot(counts["targets"], counts["trials"])
     for row in inside:
         assert (row["true_ill"] == row["guess_ill"]) == (row["right"] == "1")
