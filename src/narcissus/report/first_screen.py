@@ -17,7 +17,7 @@ from typing import Any
 from narcissus._outwards import lower, upper
 from narcissus._visible import plain_markdown
 from narcissus.judgement import Decision, StudyJudgement
-from narcissus.report.format import STATUS, Rounding, grade_word
+from narcissus.report.format import STATUS, Rounding, grade_word, list_names
 from narcissus.report.reach import (
     SHARE,
     Reach,
@@ -684,7 +684,7 @@ def _unseen(record: Record, glance: Glance) -> str:
     named = [gap for gap in columns if not gap.startswith("any column ")]
     phrases = [gap for gap in columns if gap not in named]
     if named:
-        phrases.append(f"the columns {', '.join(named[:3])}{' and others' * (len(named) > 3)}")
+        phrases.append(f"the columns {list_names(named)}")
     text = f"{'; '.join([*phrases, glance.unseen])}."
     open_ = [
         gap.quantity.partition(" (")[0]

@@ -98,6 +98,15 @@ def points(difference: float | None, rounding: Rounding = "nearest") -> str:
     return f"{sign}{abs(value):.1f}"
 
 
+def list_names(names: Sequence[str], most: int = 3) -> str:
+    """Join names; of more than one above ``most`` the rest is "and others".
+
+    >>> list_names(["a", "b", "c", "d"]), list_names(["a", "b", "c", "d", "e"])
+    ('a, b, c, d', 'a, b, c and others')
+    """
+    return ", ".join(names) if len(names) <= most + 1 else f"{', '.join(names[:most])} and others"
+
+
 def between_points(low: float, high: float) -> str:
     """Return the limits of a difference in percentage points, rounded outwards."""
     return f"{points(low, 'down')} to {points(high, 'up')}"

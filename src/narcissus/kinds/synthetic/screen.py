@@ -27,7 +27,7 @@ from narcissus.kinds.synthetic.copies import CountedQuestion, FileCount, in_both
 from narcissus.kinds.synthetic.judged import copies_of, decided, guessed_by_file, is_copied
 from narcissus.kinds.synthetic.result import AssessedRisk, RiskOfPeople, SyntheticResult
 from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, seeks, surely_largest
-from narcissus.report.format import number
+from narcissus.report.format import list_names, number
 from narcissus.report.reach import MORE_OF_100, Reach, of_100
 from narcissus.rows import Quantity
 from narcissus.synthetic.assess import BY_VALUE
@@ -105,8 +105,7 @@ def _about(result: SyntheticResult) -> str:
     secrets = list(dict.fromkeys(risk.secret for risk in result.risks if risk.secret))
     named = secrets[0] if secrets else "who is in the data"
     if len(secrets) > 1:  # the last is all of them
-        few = ", ".join(secrets[:-1][:3])
-        named = f"{few}{' and others' * (len(secrets) > 4)}, each alone and all together"
+        named = f"{list_names(secrets[:-1])}, each alone and all together"
     return seeks("a person's other columns", named, _released(result))
 
 

@@ -316,9 +316,8 @@ def columns_picture(setting: JudgedSetting) -> Figure:
     alone = setting.result.guess.columns
     guess = "Best guess of this column alone"
     draw = dots([Row(n, c.baseline, as_range(c), as_range(above.get(n))) for n, c in columns])
-    worst_column = max(columns, key=lambda pair: pair[1].share - pair[1].baseline)[0]
     return Figure(
-        f"Of the unknown columns, the release gives away most about {worst_column}",
+        "What the best attack recovers of each unknown column",
         "One row for each unknown column: an open square is the baseline, a circle what the best "
         f"attack recovers{', a triangle the ceiling' if above else ''}.",
         draw,

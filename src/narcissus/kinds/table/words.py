@@ -30,7 +30,7 @@ from narcissus.report.first_screen import (
     seeks,
     surely_largest,
 )
-from narcissus.report.format import NO_BREAK, number, percent
+from narcissus.report.format import NO_BREAK, list_names, number, percent
 from narcissus.report.reach import (
     SHARE,
     Reach,
@@ -407,7 +407,7 @@ UNSEEN = (
 
 def _unseen(result: TableResult) -> str:
     """Say what no number is about, and what was examined, tells nothing and was left out."""
-    named = ", ".join(result.examined[:3]) + " and others" * (len(result.examined) > 3)
+    named = list_names(result.examined)
     left = [named] if named else []
     left += ["exact values behind bins"] if result.behind_bins else []
     left += ["the order of rows"] if result.order_examined else []
@@ -446,7 +446,7 @@ def _about(one: JudgedSetting) -> str:
     result = one.result
     played = {} if one.result.best_attack is None else one.result.best_attack.columns
     columns = [*(one.result.guess.columns or played)] or ["the unknown columns"]
-    named = f"{', '.join(columns[:3])}{' and others' * (len(columns) > 3)}"
+    named = list_names(columns)
     release = result.released
     if result.noise is not None or not release:
         exact = "exact" if result.noiseless else "noisy"
