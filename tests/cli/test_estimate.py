@@ -89,7 +89,7 @@ def test_other_measures_and_the_test(narcissus, noisy):
     assert found["no_leakage"]["p_value"] == 0.001
     assert found["left_out"] == {"rare": 1}
     out = narcissus(*argv)[1]
-    assert "left out, too few samples: 'rare' (1)" in out
+    assert "note: too few samples of 'rare' (1) to tell one from another" in out
     assert "capacity" in out
     assert "no leakage: p = 0.001" in out
     assert narcissus(*argv, "--report", noisy / "page.html")[0] == 0

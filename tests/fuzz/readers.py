@@ -577,11 +577,11 @@ READERS = {
     ),
     "canaries": Reader(
         _text("f.csv", _rows("score,member,pair", *(f"{i / 3},{i % 2},{i // 2}" for i in range(24)))),
-        _command("refute", "--scores", "FILE", "--pairs", "--seed", "1"),
+        _command("refute", "--scores", "FILE", "--pairs"),
     ),
     "canaries with priors": Reader(
         _text("f.csv", _rows("score,member,prior", *(f"{i / 3},{i % 2},0.{i % 8 + 1}" for i in range(24)))),
-        _command("refute", "--scores", "FILE", "--seed", "1"),
+        _command("refute", "--scores", "FILE"),
     ),
     "shadow scores": Reader(
         lambda: [

@@ -53,7 +53,6 @@ class RefuteOptions:
     runs: Existing = None
     threshold: float | None = None
     priors: Existing = None
-    seed: SeedGiven = None
     guesses_chosen: str | None = None
     until: Annotated[int | None, Opt(COUNT)] = None
     chosen_from: Annotated[int, Opt(COUNT)] = 1
@@ -129,7 +128,7 @@ def _given(of: RefuteOptions) -> dict[str, Any]:
 
 
 def _check_together(of: RefuteOptions) -> None:
-    """Refuse options that do not go together; say of a seed that nothing is drawn."""
+    """Refuse options that do not go together."""
     options = {
         f"--{name.replace('_', '-')}"
         for name in (
@@ -143,7 +142,6 @@ def _check_together(of: RefuteOptions) -> None:
             "runs",
             "pairs",
             "coins",
-            "seed",
             "threshold",
             "until",
         )
@@ -151,7 +149,7 @@ def _check_together(of: RefuteOptions) -> None:
     }
     goes = {
         "--runs": {"--threshold"},
-        "--scores": {"--guesses", "--values", "--pairs", "--coins", "--seed", "--until"},
+        "--scores": {"--guesses", "--values", "--pairs", "--coins", "--until"},
         "--priors": {"--correct"},
     }
     for file, others in goes.items():
@@ -163,15 +161,12 @@ def _check_together(of: RefuteOptions) -> None:
     alone = {
         "--pairs": "--scores",
         "--coins": "--scores",
-        "--seed": "--scores",
         "--threshold": "--runs",
         "--until": "--scores",
     }
     for name, file in alone.items():
         if name in options and file not in options:
             raise InputError(f"`{name}` needs `{file}`, a file of scores")
-    if of.seed is not None:
-        click.echo("`--seed` has no effect: nothing is drawn by chance any more.", err=True)
 
 
 def _refute_scores(
