@@ -334,17 +334,17 @@ def synth(narcissus, tmp_path):
 def test_exit_codes_follow_the_verdict(synth, tmp_path):
     code, out, _ = synth("real", "--unknown", "ESR")
     assert code == 1
-    assert "THRESHOLD EXCEEDED" in out
+    assert "EXCEEDED: The file is the data itself." in out
     assert (tmp_path / "out" / "report.html").exists()
     code, out, _ = synth("fresh", "--unknown", "ESR", "--restart")
     assert code == 3
-    assert "NOT SHOWN" in out
+    assert "NOT DECIDED: No attack is shown to exceed" in " ".join(out.split())
     code, out, _ = synth("real", "--unknown", "ESR", "--restart", control=False)
     assert code == 1
     assert "The file is the data itself" in " ".join(out.split())
     code, out, _ = synth("fresh", "--unknown", "ESR", "--restart", control=False)
     assert code == 3
-    assert "NOT SHOWN" in out
+    assert "NOT DECIDED: No copied people are shown" in " ".join(out.split())
 
 
 def test_several_files_are_compared_on_one_page_by_risk(synth, tmp_path):
@@ -492,7 +492,7 @@ def test_synth_needs_no_more_than_its_files(narcissus, tmp_path, monkeypatch):
     assert not {k for k in data["left_out"] if not k.startswith("own")}
     assert (data["missing"], list(data["bins"])) == ("category", ["wage"])
     [told] = [one for one in record["not_assessed"] if "left out" in one["quantity"]]
-    assert "caseid (looks like an identifier" in told["reason"]
+    assert "caseid (looked at for copies alone, looks like an identifier" in told["reason"]
     text = narcissus(*words, "--restart")[1]
     assert "the columns " in text.partition("Not looked at: ")[2]
     code, out, err = narcissus(*words, "--restart", "--json", "--unknown", "job", "--drop", "",

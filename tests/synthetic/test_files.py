@@ -200,3 +200,14 @@ def test_columns_that_files_write_in_the_same_two_ways_are_one_problem():
     assert "\n" not in text
     assert "40 columns are numbers in the real file, text in the synthetic file" in text
     assert f"--drop {','.join(sorted(names))}" in text
+
+
+def test_the_unit_of_rows_is_read_from_files_with_an_index_that_was_written_along(tmp_path):
+    """Such files were refused, whatever was left out."""
+    frame = pd.DataFrame({"who": ["a", "a", "b", "c"], "age": [1, 2, 3, 4]})
+    paths = [tmp_path / f"{name}.csv" for name in ("real", "synthetic")]
+    for path, shift in zip(paths, (0, 1), strict=True):
+        frame.assign(age=frame["age"] + shift).to_csv(path)
+    files = read_files(*map(str, paths), unit="who")
+    assert files.table.names == ("age",)
+    assert files.units is not None

@@ -269,7 +269,7 @@ def _opened(
             if unit in (*drop, *(columns or ())):
                 raise InputError(f"`{unit}` is the unit of a row, no column: do not name it twice")
             if name != "synthetic":
-                (named[name],), _ = raw_columns(name, source, [unit], ())
+                (named[name],), _ = raw_columns(name, source, [unit], [""])
             here.append(unit)
         elif unit is not None and name != "synthetic":
             raise InputError(f"the {name} file: {unknown_column(unit, names[name])}")
