@@ -221,6 +221,7 @@ def test_a_shipped_study_comes_with_all_that_it_reads(call, tmp_path):
     rows = json.loads(call("init", "--example", "--json")[1])
     assert {tuple(row["tables"]) for row in rows} == {
         (), ("invented_people.csv",), ("invented_letters.txt",),
+        ("invented_education.csv", "invented_people.csv"),
     }  # fmt: skip
     for row in rows:
         place = tmp_path / row["name"]
