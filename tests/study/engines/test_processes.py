@@ -32,7 +32,7 @@ def test_workers_do_not_change_a_digit(two, study, play):
     both, _ = play(path, engine=two)
     assert one.record.digest == both.record.digest
     assert one.record.to_json() == both.record.to_json()
-    assert hears.starts == [("trials", 12, 0)]
+    assert [start for start in hears.starts if start[1]] == [("trials", 12, 0)]
     assert hears.steps == 12
     other, _ = play(path, workers=1, rng=4)
     assert other.record.digest != one.record.digest
