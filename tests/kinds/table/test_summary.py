@@ -216,7 +216,11 @@ def test_of_real_people_the_guess_is_what_it_got_right_beside_what_the_prior_say
     expected = prior_test(made.experiment, real, said, people)
     assert width(expected) < 0.85 * width(prior_test(made.experiment, real, said))
     test = found.prior_tests[GUESS]
-    assert test == expected
+    for end in ("value", "low", "high"):  # sums differ in the last digit by their order
+        assert getattr(test.off, end) == pytest.approx(getattr(expected.off, end), rel=1e-12)
+    assert (test.by_the_prior, test.off.confidence) == (
+        expected.by_the_prior, expected.off.confidence,
+    )  # fmt: skip
     assert not found.prior_is_exact
     made.guess[:] = 1 + 1e-12  # sums of chances are rounded
     sure = summarise(made.experiment, 0, made.trials).prior_tests[GUESS]
@@ -686,4 +690,4 @@ def test_of_a_group_told_by_its_secrets_an_attack_is_held_against_itself(prepare
             over = difference_limits(np.clip(real, 0, 1), fresh, confidence=joint, people=10)
             assert own.by_chance.share == pytest.approx(np.mean(fresh))
             assert own.by_chance.gain == pytest.approx(over.value)
-            assert own.by_chance.gain.low == pytest.approx(over.low)
+            assert own.by_chance.gain_low == pytest.approx(over.low)
