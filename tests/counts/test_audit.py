@@ -106,7 +106,7 @@ def audit(tmp_path, limit=1000, given=None, **tables):
 
 
 def test_seven_people_are_reconstructed(tmp_path):
-    given = {"below": 3, "variable": "age=0:125"}
+    given = {"below": 3, "variable": "age=0:125", "apart": ["marital"]}
     found = audit(tmp_path, given=given, seven=SEVEN)
     assert (found.data_sets, found.all_counted) == (1, True)
     people = [f"{p['age']}{p['sex']}{p['race']}{p['marital']}" for p in found.people]
