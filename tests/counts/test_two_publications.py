@@ -79,6 +79,16 @@ def written(folder, rows):
         (folder / f"t{number}.csv").write_text("\n".join([header, *lines]) + "\n")
 
 
+def unlisted(rows):
+    """Yield the dimensions of which no row that was drawn names every label."""
+    for name, labels in LABELS.items():
+        seen = {
+            label for row in rows for of, label in zip(row[1], row[2], strict=True) if of == name
+        }
+        if seen and not seen.issuperset(labels):
+            yield name
+
+
 def true_ends(rows, chosen):
     """The least and the largest number of people of a row, by whole numbers and a choice a gap."""
     matrix = np.array([row[6] for row in rows], float)
@@ -120,15 +130,17 @@ def test_limits_of_both_together_as_by_an_integer_program(seeds, tmp_path):
         declared = Publication(
             texts_tell_nothing=True,
             below=below if rule.startswith("marks") else None,
+            no_marks=rule.startswith("marks") and not any(row[3] == "x" for row in rows),
             mark=["c=any"] if rule == "holes" else [],
             rounded=rounded,
             within=["t1.csv:area!=na"] if is_part else [],
             flat=list(LABELS),
+            others=list(unlisted(rows)),
         )
         read = declared.understand([tmp_path / "t0.csv", tmp_path / "t1.csv"])
         assert not read.unaccounted, (seed, read.unaccounted)
         sides = [[cell for cell in read.cells if cell.file == f"t{n}.csv"] for n in (0, 1)]
-        together, _ = audit_next(sides[1], sides[0], read.structure)
+        together, _ = audit_next(sides[1], sides[0], read.structure, limit=1)
         for at, (limits, row) in enumerate(zip(together.cells, rows, strict=True)):
             if row[4][0] == row[4][1]:
                 continue

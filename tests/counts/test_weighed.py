@@ -333,7 +333,9 @@ def test_who_rounds_by_chance_tells_more_than_limits():
 
 def seven(tmp_path, text=SEVEN):
     (tmp_path / "seven.csv").write_text(text)
-    declared = Publication(texts_tell_nothing=True, below=3, variable="age=0:125")
+    declared = Publication(
+        texts_tell_nothing=True, below=3, variable="age=0:125", apart=["marital"]
+    )
     people = pd.DataFrame([(*one[-3:], one[:-3]) for one in FOUND.split()],
                           columns=["sex", "race", "marital", "age"])  # fmt: skip
     cells = declared.read([tmp_path / "seven.csv"])

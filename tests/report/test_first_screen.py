@@ -1,10 +1,9 @@
 """The first screen: its figures are the record's, and all its forms hold the same."""
 
 import json
-import math
 import re
 from dataclasses import fields, replace
-from types import SimpleNamespace
+from types import NoneType, SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -375,7 +374,9 @@ def test_a_title_and_its_record_tell_two_reports_apart(table_record, every_recor
                                                                        html)[1]  # fmt: skip
         assert first.source in f"{record.title} {first.subtitle}"
         assert "/" not in first.source.replace("made/from", "")
-        assert not math.isnan(first.with_it)
+        decided_by = None if first.decided_by is None else first.decided_by.of
+        is_drawn = decided_by not in (None, "epsilon", "targets", "people determined")
+        assert isinstance(first.with_it, int if is_drawn else NoneType)
         assert grade_word(first.grade) in html
 
 

@@ -20,7 +20,7 @@ from narcissus.kinds.table.words import (
 from narcissus.report import Facts, Items, page_of, render_html, render_text
 from narcissus.report.about import numbers_of
 from narcissus.report.brief import brief_of
-from narcissus.report.format import NO_BREAK
+from narcissus.report.format import NO_BREAK, percent
 from narcissus.report.mapping import mapping_of
 from narcissus.report.page import Figure, Grid, Text
 from narcissus.report.text import page_text
@@ -102,9 +102,10 @@ def test_sweep_shows_the_setting_that_the_verdict_names(table_record):
 
 
 def test_a_status_of_one_setting_says_so(table_record):
-    assert page_of(table_record(5)).verdict.where == "at ε\xa0=\xa01"
+    assert page_of(table_record(5)).verdict.where == "at ε = 1"
     assert page_of(table_record(2)).verdict.where == ""
-    assert "</span> Met at ε\xa0=\xa01 <span" in render_html(table_record(5))
+    answer = "</span> Met: Your threshold, 70 of 100 right on average, is kept at ε = 1. <span"
+    assert answer in render_html(table_record(5)).replace(NO_BREAK, " ")
     assert "✓ MET at ε = 1  ◐ estimated\n" in render_text(table_record(5))
 
 
@@ -153,8 +154,8 @@ def test_a_bound_that_takes_something_as_given_is_proved_if(single):
 
 
 def bare(result):
-    """Leave out all that may be left out, as in a record of format 1."""
-    nothing = dict.fromkeys(["low_joint", "gain_low_joint", "approximate", "narrowest", "median"])
+    """Leave out all that may be left out."""
+    nothing = dict.fromkeys(["gain_low_apart", "approximate", "decoy", "search", "below"])
     for attack in result["attacks"].values():
         attack.update(nothing, title="", uses="", method="", columns={})
     return {**result, "bounds": [], "groups": [], "ceiling": None, "threshold": None}
@@ -318,7 +319,16 @@ def test_the_attack_that_recovers_most_is_named_with_what_it_owes_to_the_release
     assert best.startswith("The attack `stack` recovers most.")
     assert "chosen after the fact" in best
     two = {name: OWN["attacks"][name] for name in ("my_own", "prior")}
-    assert "`my_own`: 8,999 of 12,000, 2,999 more" in section(attacks=two)[1][2]
+    _, (_, _, best), grid = section(attacks=two)
+    assert best.startswith("The attack `my_own` recovers most.")
+    [row] = [row for row in grid.rows if row[0] == "my own"]
+    assert dict(zip(grid.columns, row, strict=True)) == {
+        "Attack": "my own",
+        "Right": 8999,
+        "Of the people": 8999 / 12000,
+        "Right from a decoy": 6000,
+        "More than from a decoy": 2999 / 12000,
+    }
 
 
 def test_without_an_attack_none_is_named(section):
@@ -535,10 +545,15 @@ def test_what_is_called_best_is_the_row_that_is_quoted(every_record, single):
         name, best = best_name(one), one.result.best_attack
         largest = max(attack.share for attack in one.result.attacks.values())
         assert (name == "the best attack") == (best.share == largest)
-        for quoted in re.findall(r"[Rr]ecovered with it by the best attack (\d+\.\d)%", said):
+        for quoted in re.findall(r"the best attack \([^)]*\) recovers (\d+\.\d)%", said):
             assert quoted == f"{100 * largest:.1f}" == f"{100 * best.share:.1f}"
+        attacks = [n[:2] for n in numbers_of(record) if "by the attack" in n[0]]
+        assert attacks == [
+            (f"Recovered with it by the attack {one.result.best}", percent(best.share))
+        ]
         if name != "the best attack":
             assert "by the best attack" not in said
-            assert "the best attack (" not in said
-            assert f"Recovered with it by {name}" in said
+            assert "the best attack" not in said.lower()
+            assert f"{name} recovers {percent(best.share)}" in said
+            assert f"{percent(best.share)} recovered by {name}" in said
             assert attack_name(one.result.best) in name

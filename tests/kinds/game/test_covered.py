@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 
 import cloudpickle
 import pytest
 
 from narcissus import load_study, profile, run
+from narcissus._outwards import upper
 from narcissus.errors import InputError, LongWorkError, NarcissusError
 from narcissus.game import executor
 from narcissus.game.executor import Serial
@@ -21,7 +23,7 @@ from narcissus.kinds.game.covered import (
     varied,
 )
 from narcissus.observer import SILENT
-from narcissus.report import render_html, render_text
+from narcissus.report import Facts, Grid, page_of, render_html, render_text
 from narcissus.study.kinds import RunOptions, study_kind
 from narcissus.study.ranges import LARGEST, MOST, spread
 from narcissus.study.reading import disagreement, read_record
@@ -83,12 +85,23 @@ def test_every_rate_is_proved_and_the_worst_one_named(study, tmp_path):
     assert needed.value <= needed.high <= 0.004
     assert needed.high <= cover.least + cover.tolerance
     assert cover.tolerance == pytest.approx(0.0004)
-    text, html = render_text(audit.record), render_html(audit.record)
-    for said in (text, html):
-        assert "Delta that is enough for every rate from 0 to 0.5" in " ".join(said.split())
-        assert member in said
-        for about in ("also one as large", f"those of {member}", f"at {member}"):
-            assert f"{about}, of the rates looked at" in " ".join(said.split())
+    page, html = page_of(audit.record), render_html(audit.record)
+    blocks = [block for part in page.sections for block in part.blocks]
+    lines = {row[0]: row[1:] for block in blocks if isinstance(block, Grid) for row in block.rows}
+    needs = f"at epsilon 1; rate {cover.rate:g} needs {cover.least:.4g}"
+    label = "Delta that is enough for every rate from 0 to 0.5"
+    assert lines[label] == [f"at most {upper(needed.high, 3)}", needs]
+    looked_at = "also one as large, of the rates looked at"
+    assert lines["Largest success of any attacker"][1] == f"at any baseline, {looked_at}"
+    facts = {
+        term: text for block in blocks if isinstance(block, Facts) for term, text in block.rows
+    }
+    term = "No more is needed, of the least delta at epsilon 1, than at"
+    assert facts[term] == f"{member}, of the rates looked at"
+    for drawn in (render_text(audit.record), html):
+        words = " ".join(re.sub("<[^>]+>", " ", drawn).split())
+        assert f"those of {member}, of the rates looked at" in words
+        assert f"{term} {member}, of the rates looked at" in words
     assert "rates: from = 0.0, to = 0.5, points = 6" in html
     audit.save(tmp_path / "out")
     record = read_record(tmp_path / "out" / "record.json")

@@ -472,10 +472,11 @@ fresh = 400
     own = LYING + "\ndef attack(release):\n    return release if release[0] else None\n"
     audit = run(study(tmp_path, text, own), rng=1)
     assert case_of(audit).holds
-    assert audit.status == "contradicted"
+    assert audit.status == "exceeded"  # its releases were seen to break the statement
     assert "`Lying` releases as its channel says" in audit.verdict
     (said,) = audit.record.contradictions
     assert "the attackers break the statement" in said
+    assert audit.record.grade == "sampled"
 
 
 def brief(case):

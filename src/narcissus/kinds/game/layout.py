@@ -79,6 +79,11 @@ class GameLayout(Layout):
     def glance(self, case: StudyJudgement) -> Glance:
         return glance_of(game_of(case))
 
+    def where(self, case: StudyJudgement) -> str:
+        """Return of which distribution of a family what was played is."""
+        member = game_of(case).member
+        return f"; what was played is for {member}" if member else ""
+
     def numbers(self, case: StudyJudgement) -> list[Headline]:
         game = game_of(case)
         rows = super().numbers(case)

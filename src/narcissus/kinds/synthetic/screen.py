@@ -106,21 +106,18 @@ def _about(result: SyntheticResult) -> str:
     named = secrets[0] if secrets else "who is in the data"
     if len(secrets) > 1:  # the last is all of them
         named = f"{list_names(secrets[:-1])}, each alone and all together"
-    return seeks("a person's other columns", named, _released(result))
-
-
-def _released(result: SyntheticResult) -> str:
-    return f"one synthetic file of {number(result.files.synthetic)} rows"
+    rows = number(result.files.synthetic)
+    return seeks("a person's other columns", named, f"one synthetic file of {rows} rows")
 
 
 NOTHING = Quantity(value=None, grade="not assessed")
 """An excess that is not known."""
 UNLIMITED = "Another attack might reach all 100: one file sets no limit."
-UNSEEN = "the method that made the file, other attacks, other files of the same people"
+UNSEEN = "the method that made the file, other attacks, other files of these people"
 DISGUISED = (
-    "disguised copies, where each row is changed by a rule of its own or stands in other words; "
-    f"other codes in columns of more than {MOST_CODED} values; "
-    "copies in few columns, where these are different columns for each row"
+    "disguised copies, each row by its own rule or in other words; "
+    f"recoded columns of over {MOST_CODED} values; "
+    "copies by different columns for each row"
 )
 
 
@@ -179,8 +176,10 @@ def _of_copied(case: StudyJudgement, judged: JudgedCriterion) -> Glance:
         asked=subject,
         broken=broken,
         why=why,
-        contradicted=_no_control(result),
-        about=seeks("a person's values", "that person", _released(result)),
+        contradicted=_no_control(result) or Glance.contradicted,
+        about=seeks(
+            "a person's values", "them", f"{number(result.files.synthetic)} synthetic rows"
+        ),
         undecided=f"{open_text}, but {why}." if why else f"{open_text}.",
         notes=(*compared(result), *rows_not_people(result)),
         declared=declared(result),
@@ -213,9 +212,11 @@ def _why_none(result: SyntheticResult, judged: JudgedCriterion) -> str:
 
 
 def _no_control(result: SyntheticResult) -> str:
-    """Say why the control is none."""
+    """Say why the control is none; nothing where that is not what is contradicted."""
     if result.copies.is_shared:
         return f"The control decides nothing: {in_both(result.copies)}."
+    if result.unlike is None or not result.unlike.is_shown:
+        return ""
     if result.units or result.agreeing:
         return f"The control decides nothing yet: {by_unit(result)}."
     return "The control is of other people than the data, so it decides nothing."

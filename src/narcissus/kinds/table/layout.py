@@ -187,9 +187,10 @@ class TableLayout(Layout):
     def deciding(self, case: StudyJudgement) -> Iterator[StudyRow]:
         """Yield the guess, the best attack, the ceiling and the bounds where it was decided."""
         result = of_table(case).worst.result
-        about = result.guess, result.best_attack, result.ceiling
+        parts = result.guess, result.best_attack, result.ceiling
+        parts = (*parts, result.share_bound, result.count_bound)
         for row in result.rows():
-            if any(row.about is part for part in (*about, result.share_bound, result.count_bound)):
+            if row.about is not None and any(row.about is part for part in parts):
                 yield row
 
     def grade(self, case: StudyJudgement, row: StudyRow) -> Grade:

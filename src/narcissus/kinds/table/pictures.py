@@ -79,7 +79,8 @@ def _axis(settings: Sequence[JudgedSetting]) -> _Axis:
 
 def curves_picture(settings: Sequence[JudgedSetting]) -> Figure:
     """Draw the best attack, its baseline, the ceiling and what is proved, over the settings."""
-    axis = _axis(settings)
+    axis, called = _axis(settings), _quoted(settings)
+    heading = f"{called[0].upper()}{called[1:]}"
     bounds = [(s, s.result.share_bound) for s in settings]
     proved = [b.at_most if b is not None and s.is_edge(b) else None for s, b in bounds]
     bests = [(s, best) for s in settings if (best := s.result.best_attack) is not None]
@@ -100,7 +101,7 @@ def curves_picture(settings: Sequence[JudgedSetting]) -> Figure:
             figure,
             [
                 Curve("ceiling", ceilings, CEILING, "-."),
-                Curve("best attack", best_attacks, WITH),
+                Curve(called, best_attacks, WITH),
                 Curve("its own baseline", baselines, WITHOUT, "--"),
             ],
             places=axis.places,
@@ -115,7 +116,7 @@ def curves_picture(settings: Sequence[JudgedSetting]) -> Figure:
     if len(bests) > 1:
         (first, a), (last, z) = bests[0], bests[-1]
         headline = (
-            f"The best attack recovers {percent(a.share)} at {label_of(first)} and "
+            f"The {called} recovers {percent(a.share)} at {label_of(first)} and "
             f"{percent(z.share)} at {label_of(last)}"
         )
     return Figure(
@@ -127,7 +128,7 @@ def curves_picture(settings: Sequence[JudgedSetting]) -> Figure:
             list(zip(settings, proved, strict=True)),
             {
                 "Setting": lambda pair: label_of(pair[0]),
-                "Best attack": lambda pair: share_of(pair[0].result.best_attack),
+                heading: lambda pair: share_of(pair[0].result.best_attack),
                 "Its limits": lambda pair: limits_of(pair[0].result.best_attack),
                 "Its own baseline": lambda pair: (
                     pair[0].result.best_attack and pair[0].result.best_attack.baseline
@@ -138,11 +139,17 @@ def curves_picture(settings: Sequence[JudgedSetting]) -> Figure:
                 "Threshold": lambda pair: pair[0].status,
             },
             graded=False,
-            percent=("Best attack", "Its own baseline", "Ceiling"),
+            percent=(heading, "Its own baseline", "Ceiling"),
         ).where_known("Ceiling", "Limits of the ceiling", "Proved at most"),
         (7.4, 4.3),
         "settings",
     )
+
+
+def _quoted(settings: Sequence[JudgedSetting]) -> str:
+    """Name the attacks whose numbers stand for a setting: one with less evidence may have more."""
+    are_best = all(best_name(setting) == "the best attack" for setting in settings)
+    return "best attack" if are_best else "attack with most evidence"
 
 
 def _in_words(settings: Sequence[JudgedSetting], *, is_proved: bool) -> str:
@@ -152,8 +159,8 @@ def _in_words(settings: Sequence[JudgedSetting], *, is_proved: bool) -> str:
     edge = " The hatched area above the heavy line is where it is proved that no attacker is, on "
     return (
         "Share of secrets recovered against the setting of the release. A line with circles is the "
-        "best attack with its confidence band, a dashed line with squares the same guesses on "
-        f"people who had no part in the release{triangles}."
+        f"{_quoted(settings)} with its confidence band, a dashed line with squares the same "
+        f"guesses on people who had no part in the release{triangles}."
     ) + (f"{edge}average." if is_proved else "")
 
 
@@ -315,11 +322,13 @@ def columns_picture(setting: JudgedSetting) -> Figure:
     above = {} if ceiling is None else ceiling.columns
     alone = setting.result.guess.columns
     guess = "Best guess of this column alone"
+    called = _quoted([setting])
+    heading = f"{called[0].upper()}{called[1:]}"
     draw = dots([Row(n, c.baseline, as_range(c), as_range(above.get(n))) for n, c in columns])
     return Figure(
-        "What the best attack recovers of each unknown column",
-        "One row for each unknown column: an open square is the baseline, a circle what the best "
-        f"attack recovers{', a triangle the ceiling' if above else ''}.",
+        f"What the {called} recovers of each unknown column",
+        "One row for each unknown column: an open square is the baseline, a circle what the "
+        f"{called} recovers{', a triangle the ceiling' if above else ''}.",
         draw,
         table(
             "Each unknown column",
@@ -327,13 +336,13 @@ def columns_picture(setting: JudgedSetting) -> Figure:
             {
                 "Column": itemgetter(0),
                 "Baseline": lambda pair: pair[1].baseline,
-                "Best attack": lambda pair: pair[1].share,
+                heading: lambda pair: pair[1].share,
                 "Limits": lambda pair: limits_of(pair[1]),
                 "Ceiling": lambda pair: share_of(above.get(pair[0])),
                 guess: lambda pair: alone.get(pair[0]),
             },
             graded=False,
-            percent=("Baseline", "Best attack", "Ceiling", guess),
+            percent=("Baseline", heading, "Ceiling", guess),
         ).where_known("Ceiling", guess),
         (7.4, 1.2 + 0.36 * len(columns)),
         "columns",
