@@ -21,7 +21,7 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._archives import opened_archive
+from narcissus._archives import array_name, opened_archive
 from narcissus._files import (
     LARGEST,
     BadContentError,
@@ -93,10 +93,14 @@ def headers_of(path: Path) -> list[Header]:
             return _safetensors(path)
         if path.suffix == ".npy":
             with path.open("rb") as file:
+                _require_array(file, "it does not begin as an array does that NumPy wrote")
+                file.seek(0)
                 return [_npy(file, "", file_size(path, largest=2**63))]
-        with opened_archive(path) as archive:
+        with opened_archive(path, same=array_name, noun="array") as archive:
             headers: list[Header] = []
             for member in archive.infolist():
+                with archive.open(member) as file:
+                    _require_array(file, f"its member `{member.filename}` is no array")
                 with archive.open(member) as file:
                     headers.append(
                         _npy(file, member.filename.removesuffix(".npy"), member.file_size)
@@ -172,6 +176,12 @@ def _npy(file: IO[bytes], name: str, available: int) -> Header:
             f"{shape}; there are {available - header.start:,}"
         )
     return header
+
+
+def _require_array(file: IO[bytes], otherwise: str) -> None:
+    """Refuse what does not begin as NumPy begins an array; otherwise: what to say then."""
+    if file.read(len(np.lib.format.MAGIC_PREFIX)) != np.lib.format.MAGIC_PREFIX:
+        raise BadContentError(otherwise)
 
 
 class _Counted(io.RawIOBase):
