@@ -9,11 +9,12 @@ import sys
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.extraction.language_models import HuggingFaceGenerator, check_model_folder
+from narcissus.extraction.language_models import HuggingFaceGenerator
 from narcissus.extraction.model_digest import model_digest
 from narcissus.extraction.model_folders import (
     CONFIGURATIONS,
     TABLES,
+    check_model_folder,
     language_model_files,
     read_model_files,
     reason_of_crash,
