@@ -243,11 +243,11 @@ def read_model_files(folder: Path, unpublished: Unpublished = NONE_DECLARED) -> 
     for path in tables:
         if file_size(path, largest=LARGEST_TEXT) == 0:
             raise InputError(f"{path} is empty: it should hold a part of the tokenizer")
+        require_table_sizes(path)
         if not is_table(path, read_bytes(path, largest=LARGEST_TEXT)):
             raise InputError(
                 f"{path} is no part of a tokenizer, which is a text, or a model of SentencePiece"
             )
-        require_table_sizes(path)
     weights = weights_of(folder, unpublished)
     for path in weights:
         refuse_pickle(path)
