@@ -6,7 +6,7 @@ import io
 import os
 import re
 import zipfile
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -17,19 +17,57 @@ LARGEST_DIRECTORY = 2**24
 """Most bytes of the list of an archive's members, which is read whole before any member is."""
 
 
+def array_name(member: str) -> str:
+    """Return the array that a member of an ``.npz`` file is, whichever reader names it.
+
+    NumPy leaves out one ``.npy``, and takes a name as it is as well.
+
+    >>> array_name("images.npy"), array_name("images"), array_name("images.npy.npy")
+    ('images', 'images', 'images')
+    """
+    while member.endswith(".npy"):
+        member = member.removesuffix(".npy")
+    return member
+
+
 @contextmanager
-def opened_archive(path: Path | str, content: bytes | None = None) -> Generator[zipfile.ZipFile]:
-    """Yield a zip archive whose list of members is at most `LARGEST_DIRECTORY` bytes.
+def opened_archive(
+    path: Path | str,
+    content: bytes | None = None,
+    *,
+    same: Callable[[str], str] = str,
+    noun: str = "file",
+) -> Generator[zipfile.ZipFile]:
+    """Yield a zip archive with one member of a name, listed in `LARGEST_DIRECTORY` bytes at most.
 
     content: What was read of it; None: the file is opened.
+    same: Gives equal texts for names that a reader may take for one another.
+    noun: What a member is, for messages.
 
-    zipfile.BadZipFile: It is none. InputError: The list is larger.
+    zipfile.BadZipFile: It is none. InputError: The list is larger, or a name stands twice in it:
+        readers differ in which of two members they take.
     """
     with open(path, "rb") if content is None else io.BytesIO(content) as file:
         if (size := _directory_size(file)) > LARGEST_DIRECTORY:
             raise InputError(f"{path}: the list of its members has {size:,} bytes")
         with zipfile.ZipFile(file) as archive:
+            _require_once(archive.namelist(), path, same, noun)
             yield archive
+
+
+def _require_once(
+    names: Iterable[str], path: Path | str, same: Callable[[str], str], noun: str
+) -> None:
+    seen: dict[str, str] = {}
+    for name in names:
+        if (key := same(name)) in seen:
+            other = seen[key]
+            which = "twice" if other == name else f"and {name!r}, which are one {noun}"
+            raise InputError(
+                f"{path} holds {other!r} {which}: which one a program reads is open; write the "
+                "file again"
+            )
+        seen[key] = name
 
 
 def _directory_size(file: IO[bytes]) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._archives import opened_archive
+from narcissus._archives import array_name, opened_archive
 
 MOST_UNPACKED = 2**28  # bytes of a trial; one of a million people has some 10 million
 
@@ -43,7 +43,7 @@ def pack(arrays: Arrays) -> bytes:
 
 def unpack(blob: bytes) -> dict[str, NDArray[np.generic]]:
     """Deserialise arrays of `pack`; other bytes, or too many, raise any kind of exception."""
-    with opened_archive("arrays", blob) as archive:
+    with opened_archive("arrays", blob, same=array_name, noun="array") as archive:
         size = sum(member.file_size for member in archive.infolist())
     if size > MOST_UNPACKED:
         raise ValueError(f"{size:,} bytes of arrays")

@@ -22,11 +22,11 @@ from narcissus.extraction.language_models import (
     ModelsUnderStudy,
     TrainedCharacterNgram,
     TransformerTraining,
-    check_model_folder,
     language_model_secret,
     libraries,
     write_tokenizer,
 )
+from narcissus.extraction.model_folders import check_model_folder
 from narcissus.extraction.ngram import memorised, rank_samples
 from narcissus.extraction.recovered import (
     TextDocument,
@@ -133,7 +133,7 @@ def test_code_of_a_model_is_never_run(bare, name):
 def test_pickles_beside_safetensors_and_links_are_refused_before_any_work(bare):
     assert check_model_folder(bare) == 16
     (bare / "pytorch_model.bin").write_bytes(pickle.dumps([0] * 20, 4))
-    with pytest.raises(InputError, match=r"pytorch_model\.bin is a pickle.*remove it"):
+    with pytest.raises(InputError, match=r"more than the model.*: pytorch_model\.bin; take"):
         check_model_folder(bare)
     (bare / "pytorch_model.bin").unlink()
     (bare / "notes.txt").symlink_to(__file__)

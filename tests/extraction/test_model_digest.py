@@ -36,3 +36,13 @@ def test_names_count_and_what_is_not_read_does_not(folder):
     assert model_digest(folder) == before
     (folder / "config.json").rename(folder / "config2.json")
     assert model_digest(folder) != before
+
+
+@pytest.mark.parametrize("name", ["unet/", "unet", "config.json", "vocab.txt"])
+def test_what_is_not_published_does_not_count_and_is_not_opened(folder, name):
+    before = model_digest(folder, [name])
+    paths = [folder / name] if (folder / name).is_file() else [*(folder / name).iterdir()]
+    for path in paths:
+        path.unlink()
+        path.symlink_to("nowhere")
+    assert model_digest(folder, [name]) == before

@@ -6,7 +6,8 @@ import pytest
 
 from narcissus.errors import InputError
 from narcissus.extraction.image_models import check_diffusers_folder
-from narcissus.extraction.language_models import check_model_folder
+from narcissus.extraction.model_arrays import require_all_used
+from narcissus.extraction.model_folders import check_model_folder
 from narcissus.extraction.tokenizer_files import LARGEST_ID, MOST_ADDED, MOST_MERGES, MOST_TOKENS
 
 
@@ -70,7 +71,7 @@ def test_a_second_set_of_weights_is_refused(folder, name):
     """Whatever another program would read: it could be another model."""
     (folder / name).parent.mkdir(exist_ok=True)
     (folder / name).write_bytes(b"{}")
-    with pytest.raises(InputError, match="holds a second set of weights"):
+    with pytest.raises(InputError, match=r"holds (a second set of weights|more than the model)"):
         check_model_folder(folder)
 
 
@@ -78,7 +79,7 @@ def test_a_second_set_of_weights_is_refused(folder, name):
 def test_a_second_set_beside_shards_is_refused(sharded, name):
     (sharded / name).parent.mkdir(exist_ok=True)
     (sharded / name).write_bytes(b"{}")
-    with pytest.raises(InputError, match="holds a second set of weights"):
+    with pytest.raises(InputError, match=r"holds (a second set of weights|more than the model)"):
         check_model_folder(sharded)
 
 
@@ -86,16 +87,22 @@ def test_a_second_set_beside_shards_is_refused(sharded, name):
 def test_pickled_weights_are_refused(folder, name):
     (folder / name).parent.mkdir(exist_ok=True)
     (folder / name).write_bytes(b"x")
-    with pytest.raises(InputError, match="is a pickle"):
+    with pytest.raises(InputError, match="holds more than the model"):
         check_model_folder(folder)
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        *("training_args.bin", "optimizer.bin", "scheduler.bin", "scaler.bin", "README.md"),
-        *("LICENSE", "trainer_state.json", "tokenizer.json", "vocab.txt", "eval_results.json"),
-        *("generation_config.json", ".gitattributes", "runs/events.out.tfevents.1", "model.py"),
+        *(
+            "README.md",
+            "LICENSE",
+            "trainer_state.json",
+            "tokenizer.json",
+            "vocab.txt",
+            "eval_results.json",
+        ),
+        *("generation_config.json", ".gitattributes", "model.py"),
     ],
 )
 def test_what_is_no_model_is_no_second_set(folder, sharded, name):
@@ -121,7 +128,7 @@ def test_of_a_pipeline_each_part_has_one_set(tmp_path):
     ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"{}")
-        with pytest.raises(InputError, match="holds a second set of weights"):
+        with pytest.raises(InputError, match=r"holds (a second set|more than the model)"):
             check_diffusers_folder(tmp_path)
         (tmp_path / name).unlink()
 
@@ -235,3 +242,19 @@ def test_a_tokenizer_has_a_limit_that_is_told(folder, name, content, message):
     (folder / name).write_text(text)
     with pytest.raises(InputError, match=message):
         check_model_folder(folder)
+
+
+@pytest.mark.parametrize("count", [1, 4, 30])
+def test_arrays_that_a_model_does_not_use_are_named(folder, count):
+    """`bert` with its pooler: the sentence named one of four arrays."""
+
+    class Model:
+        def state_dict(self, *, keep_vars):
+            return {}
+
+    names = [f"bert.pooler.{number:02}" for number in range(count)]
+    write_arrays(folder / "model.safetensors", *names)
+    with pytest.raises(InputError, match="another program may use them") as caught:
+        require_all_used([folder / "model.safetensors"], Model(), "model", names)
+    assert sum(name in str(caught.value) for name in names) == min(count, 12)
+    assert ("and 18 more" in str(caught.value)) == (count == 30)

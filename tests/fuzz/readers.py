@@ -485,7 +485,7 @@ def _folder_of(
 
 
 def _language_folder() -> Any:
-    from narcissus.extraction.language_models import check_model_folder
+    from narcissus.extraction.model_folders import check_model_folder
 
     return check_model_folder
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from narcissus._archives import opened_archive
+from narcissus._archives import array_name, opened_archive
 from narcissus._files import (
     LARGEST,
     BadContentError,
@@ -74,7 +74,7 @@ def read_matrix(path: Path) -> NamedMatrix:
         if path.suffix.lower() == ".npy":
             with _loaded(path, content) as values:
                 return NamedMatrix(_checked(path, path.name, values))
-        with opened_archive(path, content) as archive:
+        with opened_archive(path, content, same=array_name, noun="array") as archive:
             size = sum(member.file_size for member in archive.infolist())
         if size > LARGEST:
             raise TooLargeError(

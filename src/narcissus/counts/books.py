@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from narcissus._archives import opened_archive
 from narcissus._files import parsing
 from narcissus._optional import optional
 from narcissus._visible import visible
@@ -66,6 +67,7 @@ def choose_sheets(path: Path, names: Sequence[str] = ()) -> list[str]:
     """
     library: Any = optional("openpyxl", extra="formats", purpose="Reading Excel files")
     with parsing(path, "a readable Excel file"), path.open("rb") as stream:
+        _require_parts_once(path)
         book = library.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
         try:
             sheets = book.worksheets
@@ -80,10 +82,16 @@ def choose_sheets(path: Path, names: Sequence[str] = ()) -> list[str]:
             book.close()
 
 
+def _require_parts_once(path: Path) -> None:
+    with opened_archive(path, same=str.lower, noun="part"):
+        pass
+
+
 def list_sheets(path: Path) -> list[str]:
     """Return the names of all sheets of an Excel file."""
     library: Any = optional("openpyxl", extra="formats", purpose="Reading Excel files")
     with parsing(path, "a readable Excel file"), path.open("rb") as stream:
+        _require_parts_once(path)
         book = library.load_workbook(stream, read_only=True, keep_links=False)
         try:
             return [sheet.title for sheet in book.worksheets]

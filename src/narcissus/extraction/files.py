@@ -21,7 +21,7 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus._archives import opened_archive
+from narcissus._archives import array_name, opened_archive
 from narcissus._files import (
     LARGEST,
     BadContentError,
@@ -64,7 +64,7 @@ _WIDTHS = {name: np.dtype(kind).itemsize for name, kind in _TYPES.items()} | {
 LARGEST_RELEASE = 2 * 2**30
 WEIGHTS = ("*.safetensors", "*.npy", "*.npz")
 _ANY = 2**63
-_PICKLES = {".pkl", ".pickle", ".pt", ".pth", ".ckpt", ".joblib", ".dill"}
+PICKLES = {".pkl", ".pickle", ".pt", ".pth", ".ckpt", ".joblib", ".dill"}
 
 
 @dataclass(frozen=True)
@@ -93,10 +93,14 @@ def headers_of(path: Path) -> list[Header]:
             return _safetensors(path)
         if path.suffix == ".npy":
             with path.open("rb") as file:
+                _require_array(file, "it does not begin as an array does that NumPy wrote")
+                file.seek(0)
                 return [_npy(file, "", file_size(path, largest=2**63))]
-        with opened_archive(path) as archive:
+        with opened_archive(path, same=array_name, noun="array") as archive:
             headers: list[Header] = []
             for member in archive.infolist():
+                with archive.open(member) as file:
+                    _require_array(file, f"its member `{member.filename}` is no array")
                 with archive.open(member) as file:
                     headers.append(
                         _npy(file, member.filename.removesuffix(".npy"), member.file_size)
@@ -172,6 +176,12 @@ def _npy(file: IO[bytes], name: str, available: int) -> Header:
             f"{shape}; there are {available - header.start:,}"
         )
     return header
+
+
+def _require_array(file: IO[bytes], otherwise: str) -> None:
+    """Refuse what does not begin as NumPy begins an array; otherwise: what to say then."""
+    if file.read(len(np.lib.format.MAGIC_PREFIX)) != np.lib.format.MAGIC_PREFIX:
+        raise BadContentError(otherwise)
 
 
 class _Counted(io.RawIOBase):
@@ -255,7 +265,7 @@ def refuse_pickle(path: Path) -> None:
         head = file.read(8)
     # The protocol opcode alone is no proof (0x80 starts many a binary file): a pickle of
     # protocol 4 or 5 opens a frame, one of 2 or 3 is told by an opcode that can follow.
-    pickled = path.suffix.lower() in _PICKLES or (
+    pickled = path.suffix.lower() in PICKLES or (
         head[:1] == b"\x80"
         and (
             (head[1:2] in b"\x04\x05" and head[2:3] == b"\x95")
@@ -265,7 +275,7 @@ def refuse_pickle(path: Path) -> None:
     if not pickled and zipfile.is_zipfile(path):
         with parsing(path, "a readable archive"), opened_archive(path) as archive:
             names = archive.namelist()
-        pickled = any(Path(name).suffix in _PICKLES for name in names)
+        pickled = any(Path(name).suffix in PICKLES for name in names)
     if pickled:
         raise InputError(
             f"{path} is a pickle, and reading a pickle can run any program: save it as "
@@ -283,7 +293,7 @@ def check_release(path: Path, *, largest: int = LARGEST_RELEASE) -> int:
         raise InputError(f"no such release: {path}")
     files = [p for p in files_below(path) if p.is_file()] if path.is_dir() else [path]
     if path.is_dir() and not any(p.match(w) for p in files for w in WEIGHTS):
-        broken = [p.name for p in files if p.suffix in _PICKLES or p.suffix == ".bin"]
+        broken = [p.name for p in files if p.suffix in PICKLES or p.suffix == ".bin"]
         hint = f"; {broken[0]} is not read, since it may hold a pickle" if broken else ""
         raise InputError(f"the folder {path} has no weights ({', '.join(WEIGHTS)}){hint}")
     if path.is_dir():
@@ -303,16 +313,17 @@ def check_release(path: Path, *, largest: int = LARGEST_RELEASE) -> int:
     return size
 
 
-def refuse_links(folder: Path) -> None:
+def refuse_links(folder: Path, left_out: Callable[[str], bool] = lambda name: False) -> None:
     """Refuse a folder with links that lead out of it: a program would get their targets.
 
     Links within a Hugging Face cache stay: there a model is a folder ``snapshots/REVISION`` of
-    links to ``blobs``.
+    links to ``blobs``. ``left_out`` says which are no part of the release, by their names below the
+    folder.
     """
     inside = folder.resolve()
     blobs = inside.parent.parent / "blobs"
     for link in files_below(folder):
-        if not link.is_symlink():
+        if not link.is_symlink() or left_out(link.relative_to(folder).as_posix()):
             continue
         try:
             leads = link.resolve(strict=True)

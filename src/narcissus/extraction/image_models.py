@@ -24,7 +24,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Protocol
@@ -50,9 +50,10 @@ from narcissus.extraction.model_folders import (
     read_model_files,
     staged,
 )
+from narcissus.extraction.model_others import Unpublished, other_files
 from narcissus.extraction.model_process import ImageProcess, limits_memory, memory_limit
 from narcissus.extraction.model_trial import laid_out
-from narcissus.extraction.model_weights import refuse_other_weights, settings_of, weights_of
+from narcissus.extraction.model_weights import settings_of, weights_of
 from narcissus.extraction.relations import nearest_other, printed
 from narcissus.observer import SILENT, Observer
 
@@ -236,6 +237,16 @@ class HasImageModels(Protocol):
         """Whether the memory of a model that others made is limited where it runs."""
         return True
 
+    @property
+    def unpublished(self) -> tuple[str, ...]:
+        """Files and folders of the model's folder that are declared as not published."""
+        return ()
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Texts and pictures in the model's folder, which nobody reads."""
+        return ()
+
     def check(self, images: CaptionedImages) -> None:
         """Refuse an unusable part for such images, before any work."""
 
@@ -320,16 +331,19 @@ class CaptionedGenerator(Protocol):
         ...
 
 
-def check_diffusers_folder(path: Path) -> int:
+def check_diffusers_folder(path: Path, unpublished: Sequence[str] = ()) -> int:
     """Refuse a folder whose model cannot be read safely; return the bytes of its weights.
 
     Safe means: `model_index.json`, weights in safetensors, and what
     `narcissus.extraction.model_folders` allows in configurations.
+
+    unpublished: files and folders in it that are not published; they are not opened.
     """
-    return sum(files.size for files in _pipeline_files(path).values())
+    return sum(files.size for files in _pipeline_files(path, unpublished).values())
 
 
-def _pipeline_files(path: Path) -> dict[str, ModelFiles]:
+def _pipeline_files(path: Path, unpublished: Sequence[str] = ()) -> dict[str, ModelFiles]:
+    declared = Unpublished(tuple(unpublished))
     if not path.is_dir():
         raise InputError(f"no such model folder: {path}")
     if not (path / INDEX).is_file():
@@ -337,15 +351,15 @@ def _pipeline_files(path: Path) -> dict[str, ModelFiles]:
             f"the folder {path} is no diffusion model: it has no {INDEX} (save the whole pipeline "
             "with `save_pretrained(folder)`)"
         )
-    refuse_links(path)
+    refuse_links(path, declared.holds)
     for file in files_below(path):
-        if file.suffix != ".py":
+        if file.suffix != ".py" or declared.holds(file.relative_to(path).as_posix()):
             continue
         raise InputError(
             f"the model in {path} brings code of its own ({file.relative_to(path)}), which is "
             "never run here: use a pipeline of classes that diffusers knows"
         )
-    parts = {"": read_model_files(path)}
+    parts = {"": read_model_files(path, declared)}
     for name, entry in _parts(path, settings_of(path / INDEX)).items():
         library = entry[0]
         if library is not None and library not in _LIBRARIES:
@@ -355,12 +369,13 @@ def _pipeline_files(path: Path) -> dict[str, ModelFiles]:
             )
         if library is not None:
             with parsing(path / INDEX, "a configuration"):  # a name may be longer than a file's
-                _require_readable(path / name)
-                parts[name] = read_model_files(path / name)
+                of_part = declared.below(name)
+                _require_readable(path / name, of_part)
+                parts[name] = read_model_files(path / name, of_part)
     if not any(files.weights for files in parts.values()):
         raise InputError(f"the model folder {path} has no weights: *.safetensors is needed")
-    refuse_other_weights(path, [file for files in parts.values() for file in files.weights])
-    return parts
+    read = [file for name, files in parts.items() for file in files.read_from(path / name)]
+    return parts | {"": replace(parts[""], others=other_files(path, read, declared))}
 
 
 def _parts(path: Path, index: dict[str, Any]) -> dict[str, list[str | None]]:
@@ -375,10 +390,10 @@ def _parts(path: Path, index: dict[str, Any]) -> dict[str, list[str | None]]:
     return parts
 
 
-def _require_readable(part: Path) -> None:
+def _require_readable(part: Path, unpublished: Unpublished) -> None:
     """Refuse a part whose only weights may be pickles."""
     pickles = sorted(f for f in part.glob("*") if f.suffix in {".bin", ".pt", ".pth", ".ckpt"})
-    if pickles and not weights_of(part):
+    if pickles and not weights_of(part, unpublished):
         raise InputError(
             f"{pickles[0]} is not read, since it may hold a pickle, which can run any program: "
             "save the pipeline with `save_pretrained(folder, safe_serialization=True)`"
@@ -396,6 +411,7 @@ class DiffusersGenerator:
     device: "cpu", "cuda", ...; None takes a GPU if there is one.
     memory: MiB that the process may take, 1,024 at least; None: 8,192, and three times the model's
         weights. It limits models on the processor, on Linux.
+    unpublished: files and folders in it that are not published; they are not opened.
     """
 
     def __init__(
@@ -407,13 +423,14 @@ class DiffusersGenerator:
         device: str | None = None,
         batch: int = 16,
         memory: int | None = None,
+        unpublished: Sequence[str] = (),
     ) -> None:
         folder = Path(folder)
         limit = memory_limit(memory)
         self._shape, self._folder = shape, folder
         self._steps = integer("steps", steps, low=1)
         self._batch = integer("batch", batch, low=1)
-        files = _pipeline_files(folder)
+        files = _pipeline_files(folder, unpublished)
         torch, *_ = image_libraries()
         self.device = device_of(torch, device)
         files = laid_out(files, folder)
@@ -475,6 +492,9 @@ class LocalDiffusion(HasImageModels):
     memory: MiB that the model's process may take, 1,024 at least; by default 8,192, and three times
         its weights. It limits models on the processor, on Linux; elsewhere what they take is not
         assessed.
+    unpublished: Files and folders in `model` that are not published with it, as you declare, such
+        as `["unet/diffusion_pytorch_model.bin", "onnx/"]`. They are not opened. Without a
+        declaration, a folder is refused that holds more than a model, texts and pictures.
     """
 
     trains: ClassVar[bool] = False
@@ -486,18 +506,28 @@ class LocalDiffusion(HasImageModels):
         device: str | None = None,
         batch: int = 16,
         memory: int | None = None,
+        unpublished: list[str] | None = None,
         folder: Annotated[str, FilledIn()] = ".",
     ) -> None:
+        self._unpublished = tuple(unpublished or ())
         self._folder = Path(folder) / model
         self._steps, self._batch = integer("steps", steps, low=1), integer("batch", batch, low=1)
         self._device, self._memory = device, memory
         memory_limit(memory)
-        check_diffusers_folder(self._folder)
+        check_diffusers_folder(self._folder, self._unpublished)
         image_libraries()
 
     @property
     def limits_memory(self) -> bool:
         return limits_memory(self._device)
+
+    @property
+    def unpublished(self) -> tuple[str, ...]:
+        return self._unpublished
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        return _pipeline_files(self._folder, self._unpublished)[""].others
 
     def seconds(self, images: CaptionedImages) -> float:
         return 0.0
@@ -521,6 +551,7 @@ class LocalDiffusion(HasImageModels):
             device=self._device,
             batch=self._batch,
             memory=self._memory,
+            unpublished=self._unpublished,
         )
         return ImageModelsUnderStudy(model, (), model.parameters, self._folder)
 

@@ -41,7 +41,6 @@ from narcissus.extraction.model_engine import (
     silent,
 )
 from narcissus.extraction.model_folders import (
-    check_model_folder,
     language_model_files,
     staged,
 )
@@ -111,6 +110,9 @@ class HuggingFaceGenerator:
         large that they would take more than a quarter of `memory` beside the weights.
     memory: MiB that the process of a stranger's model may take, 1,024 at least; None: 8,192, and
         three times its weights. It limits models on the processor, on Linux.
+    unpublished: files and folders in it that are not published; they are not opened.
+    is_published: whether the rest of the folder is: then it may hold texts and pictures, and
+        nothing else, next to the model.
     is_own: whether this program made the folder. A stranger's model is read and run in a process of
         its own, in the sandbox where there is one; on a GPU, which no sandbox reaches, in this
         process after a trial in the sandbox.
@@ -128,12 +130,15 @@ class HuggingFaceGenerator:
         device: str | None = None,
         batch: int = 32,
         memory: int | None = None,
+        unpublished: Sequence[str] = (),
+        is_published: bool = True,
         is_own: bool = False,
     ) -> None:
         self._path = path = Path(folder)
+        self._unpublished = tuple(unpublished)
         self._batch = integer("batch", batch, low=1)
         limit = memory_limit(memory)
-        parts = {"": language_model_files(path)}
+        parts = {"": language_model_files(path, unpublished, is_published=is_published)}
         torch, _ = libraries("A Hugging Face model")
         self.device = device_of(torch, device)
         if not is_own:
@@ -180,7 +185,8 @@ class HuggingFaceGenerator:
     @cached_property
     def _named(self) -> list[str]:
         """What numbers depend on besides what is asked."""
-        return [model_digest(self._path), self._engine.facts.version, self.device]
+        digest = model_digest(self._path, self._unpublished)
+        return [digest, self._engine.facts.version, self.device]
 
     def _key(self, *asked: Any) -> str:
         return "" if self.store is None else key_of(self._named, *asked)
@@ -434,6 +440,16 @@ class HasModels(Protocol):
         """Whether the memory of a model that others made is limited where it runs."""
         return True
 
+    @property
+    def unpublished(self) -> tuple[str, ...]:
+        """Files and folders of the model's folder that are declared as not published."""
+        return ()
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Texts and pictures in the model's folder, which nobody reads."""
+        return ()
+
     def check(self) -> None:
         """Refuse an unusable part before any work."""
 
@@ -469,6 +485,9 @@ class LocalCheckpoint(HasModels):
     memory: MiB that the process of each model may take, 1,024 at least; by default 8,192, and three
         times its weights. It limits models on the processor, on Linux; elsewhere what they take is
         not assessed.
+    unpublished: Files and folders in `model` that are not published with it, as you declare, such
+        as `["pytorch_model.bin", "onnx/"]`. They are not opened. Without a declaration, a folder is
+        refused that holds more than a model, texts and pictures.
     """
 
     trains: ClassVar[bool] = False
@@ -481,8 +500,10 @@ class LocalCheckpoint(HasModels):
         device: str | None = None,
         batch: int = 32,
         memory: int | None = None,
+        unpublished: list[str] | None = None,
         folder: Annotated[str, FilledIn()] = ".",
     ) -> None:
+        self._unpublished, self._others = tuple(unpublished or ()), tuple[str, ...]()
         self._folder = Path(folder) / model
         self._reference = None if reference is None else Path(folder) / reference
         self._shadows = [Path(folder) / path for path in shadows or ()]
@@ -495,14 +516,23 @@ class LocalCheckpoint(HasModels):
         self.check()
 
     def check(self) -> None:
-        for folder in (self._folder, self._reference, *self._shadows):
+        self._others = language_model_files(self._folder, self._unpublished).others
+        for folder in (self._reference, *self._shadows):
             if folder is not None:
-                check_model_folder(folder)
+                language_model_files(folder, is_published=False)
         libraries("A Hugging Face model")
 
     @property
     def limits_memory(self) -> bool:
         return limits_memory(self._device)
+
+    @property
+    def unpublished(self) -> tuple[str, ...]:
+        return self._unpublished
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        return self._others
 
     def seconds(self, documents: Texts) -> float:
         return 0.0
@@ -514,8 +544,14 @@ class LocalCheckpoint(HasModels):
         self, trained: Texts, others: Texts, place: Path, *, entropy: int, observer: Observer
     ) -> ModelsUnderStudy:
         def read(folder: Path) -> HuggingFaceGenerator:
+            is_published = folder == self._folder
             language_model = HuggingFaceGenerator(
-                folder, device=self._device, batch=self._batch, memory=self._memory
+                folder,
+                device=self._device,
+                batch=self._batch,
+                memory=self._memory,
+                unpublished=self._unpublished if is_published else (),
+                is_published=is_published,
             )
             language_model.observer = observer
             return language_model
@@ -730,7 +766,7 @@ def language_model_secret(
         raise InputError(
             f"`candidates` must be a file of 2 to {MOST:,} different values, got {len(known):,}"
         )
-    language_model = HuggingFaceGenerator(place / model)
+    language_model = HuggingFaceGenerator(place / model, is_published=False)
     language_model.require_texts(known)
     chances = model_prior(language_model, known, template=text, weight=weight)
     order = np.argsort(-chances, kind="stable")[: n or len(known)]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from narcissus._optional import optional
+from narcissus._validation import some_of
 from narcissus.errors import InputError
 from narcissus.extraction.files import headers_of
 
@@ -21,6 +22,7 @@ _MASK = re.compile(r"(?:^|\.)(?:attn|attention)\.bias$")
 _MASKED = re.compile(r"(?:^|\.)(?:attn|attention)\.masked_bias$")
 _FREQUENCIES = re.compile(r"(?:^|\.)inv_freq$")
 _POSITIONS = re.compile(r"(?:^|\.)position_ids$")
+_SHOWN = 12
 _CLOSE = 1e-2
 """Relative rounding of frequencies that were stored in half precision."""
 
@@ -46,8 +48,8 @@ def require_all_used(
     if leftover := [name for name in unused if name not in harmless]:
         raise InputError(
             f"the weights in {path} hold {len(leftover):,} arrays that the model of the "
-            f"configuration does not use, such as {leftover[0]!r}: another program may use them; "
-            "save the model again, with `save_pretrained`"
+            f"configuration does not use: {some_of(map(repr, leftover), _SHOWN)}; another program "
+            "may use them: save the model again, with `save_pretrained`"
         )
     _require_one_each(places, path)
     total = sum(size for name, size in sizes.items() if name not in harmless)

@@ -3,8 +3,10 @@
 A library never gets a stranger's folder. It gets a private one, in which stand the files that this
 module knows and nothing else: configurations that were parsed, checked and written anew, the
 tokenizer's tables, and links to the weights, which are safetensors. What a configuration may name
-is checked before: no code, no kernel, no address and no file outside. What is not on the list is
-not opened, so a pickle, a pipe or an adapter beside a model is not read by anybody.
+is checked before: no code, no kernel, no address and no file outside. No library opens what is not
+on the list. Whoever gets the folder could, so the folder is refused where that is more than texts
+and pictures (`narcissus.extraction.model_others`), unless the user declares that it is not
+published.
 """
 
 from __future__ import annotations
@@ -13,21 +15,27 @@ import json
 import math
 import re
 import shutil
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from narcissus._files import OF_MISTAKES, file_size, files_below
+from narcissus._files import OF_MISTAKES, file_size, read_bytes
 from narcissus._scratch import scratch_folder
 from narcissus.errors import InputError
 from narcissus.extraction.files import Header, headers_of, refuse_links, refuse_pickle
-from narcissus.extraction.model_weights import (
+from narcissus.extraction.model_others import (
     LARGEST_TEXT,
+    NONE_DECLARED,
+    TABLES,
+    Unpublished,
+    is_table,
+    other_files,
+)
+from narcissus.extraction.model_weights import (
     index_of,
     map_of,
-    refuse_other_weights,
     require_one_place,
     settings_of,
     weights_of,
@@ -41,14 +49,6 @@ CONFIGURATIONS = frozenset(
     }
 )
 """Parsed, checked, and written anew."""
-TABLES = frozenset(
-    {
-        *("tokenizer.json", "vocab.json", "vocab.txt", "merges.txt", "tokenizer.model"),
-        *("spiece.model", "sentencepiece.bpe.model", "special_tokens_map.json"),
-        "added_tokens.json",
-    }
-)
-"""Of tokenizers: data alone, copied as they are."""
 LONGEST_NUMBER = 2**24
 """Largest whole number that a configuration may hold: sizes and numbers of tokens are below."""
 _ADAPTER = "adapter_config.json"
@@ -203,11 +203,17 @@ class ModelFiles:
     weights: tuple[Path, ...]
     values: int
     """Numbers in the weights."""
+    others: tuple[str, ...] = ()
+    """Texts and pictures next to the model, which nobody reads."""
 
     @property
     def size(self) -> int:
         """Bytes of the weights."""
         return sum(path.stat().st_size for path in self.weights)
+
+    def read_from(self, folder: Path) -> list[Path]:
+        """Return the files that were read, of the folder that they were read from."""
+        return [*(folder / name for name in self.settings), *self.tables, *self.weights]
 
     def write(self, target: Path) -> None:
         target.mkdir(parents=True, exist_ok=True)
@@ -219,16 +225,17 @@ class ModelFiles:
             (target / path.name).symlink_to(path.resolve())
 
 
-def read_model_files(folder: Path) -> ModelFiles:
+def read_model_files(folder: Path, unpublished: Unpublished = NONE_DECLARED) -> ModelFiles:
     """Read what is on the list of a folder, and check it.
 
+    unpublished: what is declared of this folder.
     Raises InputError: as `checked_settings`, `weights_of` and `require_sizes` say, or the folder
         changes another model.
     """
-    if (folder / _ADAPTER).exists():
+    if (folder / _ADAPTER).exists() and not unpublished.holds(_ADAPTER):
         raise InputError(
             f"{folder} holds an adapter ({_ADAPTER}), which changes another model: merge both, and "
-            "save the result"
+            "save the result; or declare it in [model] as `unpublished`"
         )
     names = [name for name in sorted(CONFIGURATIONS) if (folder / name).exists()]
     settings = {name: checked_settings(folder / name) for name in names}
@@ -237,11 +244,15 @@ def read_model_files(folder: Path) -> ModelFiles:
         if file_size(path, largest=LARGEST_TEXT) == 0:
             raise InputError(f"{path} is empty: it should hold a part of the tokenizer")
         require_table_sizes(path)
-    weights = weights_of(folder)
+        if not is_table(path, read_bytes(path, largest=LARGEST_TEXT)):
+            raise InputError(
+                f"{path} is no part of a tokenizer, which is a text, or a model of SentencePiece"
+            )
+    weights = weights_of(folder, unpublished)
     for path in weights:
         refuse_pickle(path)
     by_file = {path: headers_of(path) for path in weights}
-    index = index_of(folder)
+    index = index_of(folder, unpublished)
     require_one_place(by_file, index)
     headers = [header for arrays in by_file.values() for header in arrays]
     if weights:
@@ -275,20 +286,27 @@ def reason_of_crash(error: str, otherwise: str) -> str:
 def check_model_folder(path: Path) -> int:
     """Refuse a folder without a model that can be read safely; return the bytes of the weights.
 
-    Raises InputError: it is missing, has no ``config.json`` or no weights in safetensors, holds a
-        pickle, or asks for code, a kernel, an address or a file outside of it.
+    Raises InputError: it is missing, has no ``config.json`` or no weights in safetensors, holds
+        more than one model, or asks for code, a kernel, an address or a file outside of it.
     """
     return language_model_files(path).size
 
 
-def language_model_files(path: Path) -> ModelFiles:
-    """Read what is on the list of a language model's folder, as `check_model_folder` does."""
+def language_model_files(
+    path: Path, unpublished: Sequence[str] = (), *, is_published: bool = True
+) -> ModelFiles:
+    """Read what is on the list of a language model's folder, as `check_model_folder` does.
+
+    unpublished: files and folders in it that are not published; they are not opened.
+    is_published: whether the others are, so that whoever gets them has all of them.
+    """
     if not path.is_dir():
         raise InputError(f"no such model folder: {path}")
     if not (path / "config.json").is_file():
         raise InputError(f"the folder {path} is no model: it has no config.json")
-    refuse_links(path)
-    files = read_model_files(path)
+    declared = Unpublished(tuple(unpublished))
+    refuse_links(path, declared.holds)
+    files = read_model_files(path, declared)
     if not files.weights:
         raise InputError(
             f"the model folder {path} has no weights: model.safetensors is needed, or its index "
@@ -296,11 +314,9 @@ def language_model_files(path: Path) -> ModelFiles:
             "`save_pretrained(folder, safe_serialization=True)`)"
         )
     _require_language_model(path / "config.json", files.settings["config.json"])
-    for file in files_below(path):  # whoever gets the folder would get them as well
-        if file.is_file():
-            refuse_pickle(file)
-    refuse_other_weights(path, files.weights)
-    return files
+    if not is_published:
+        return files
+    return replace(files, others=other_files(path, files.read_from(path), declared))
 
 
 def _require_language_model(path: Path, settings: Mapping[str, Any]) -> None:

@@ -8,29 +8,18 @@ of weights, so a folder with two sets is refused, whichever of them anybody woul
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from narcissus._files import file_size, files_below, parsing, read_bytes
+from narcissus._files import file_size, parsing, read_bytes
 from narcissus._json import read_json
 from narcissus.errors import InputError
 from narcissus.extraction.files import Header
+from narcissus.extraction.model_others import LARGEST_TEXT, NONE_DECLARED, Unpublished
 
-LARGEST_TEXT = 2**26
-"""Most bytes of a model's configuration, and of each file of its tokenizer (64 MiB)."""
 SINGLE = ("model.safetensors", "diffusion_pytorch_model.safetensors")
 """What weights in one file are called; in several, an index beside them names them."""
-_WEIGHTS = re.compile(
-    r"(?:.*/)?[^/]*\.(?:safetensors|gguf|ggml|h5|hdf5|keras|msgpack|onnx|onnx_data|ot|tflite|pb"
-    r"|mlmodel|npz|mar|nemo|engine|pt|pth|ckpt)(?:\.\d+)?"
-    r"|.*\.(?:safetensors|bin|h5|msgpack)\.index(?:\.[\w-]+)?\.json"
-    r"|(?:.*/)?(?:[^/]*[._-])?(?:pytorch|tf|flax|model|adapter|diffusion|consolidated|ggml|gguf"
-    r"|openvino|weights|lora)(?:[._-][^/]*)?\.bin"
-    r"|.*\.ckpt\.[^/]*|.*\.data-\d+-of-\d+|(?:.*/)?[^/]*\.mlpackage/.*",
-    re.IGNORECASE | re.DOTALL,
-)
-"""Names, by which libraries know weights; a ``.bin`` of another name is of a trainer."""
 
 
 def settings_of(path: Path) -> dict[str, Any]:
@@ -42,13 +31,15 @@ def settings_of(path: Path) -> dict[str, Any]:
     return cast("dict[str, Any]", settings)
 
 
-def weights_of(folder: Path) -> list[Path]:
+def weights_of(folder: Path, unpublished: Unpublished = NONE_DECLARED) -> list[Path]:
     """Return the files of a folder's weights: those that its index names, or the single one.
 
+    unpublished: what is declared of the folder; other weights may be among it.
     Raises InputError: the index names anything but safetensors in this folder, or the folder holds
         both an index and a single file, two indices, or two single files.
     """
     names = [*SINGLE, *(f"{single}.index.json" for single in SINGLE)]
+    names = [name for name in names if not unpublished.holds(name)]
     paths = [folder / name for name in names if (folder / name).exists()]
     if len(paths) > 1:
         raise _second_set(paths[1], paths[:1])
@@ -59,9 +50,10 @@ def weights_of(folder: Path) -> list[Path]:
     return paths
 
 
-def index_of(folder: Path) -> Path | None:
-    """Return the index that names a folder's weights."""
-    indices = [folder / f"{single}.index.json" for single in SINGLE]
+def index_of(folder: Path, unpublished: Unpublished = NONE_DECLARED) -> Path | None:
+    """Return the index that names a folder's weights, unless it is declared as not published."""
+    names = [f"{single}.index.json" for single in SINGLE]
+    indices = [folder / name for name in names if not unpublished.holds(name)]
     return next((index for index in indices if index.exists()), None)
 
 
@@ -117,23 +109,10 @@ def require_one_place(headers: Mapping[Path, list[Header]], index: Path | None) 
             )
 
 
-def refuse_other_weights(folder: Path, weights: Iterable[Path]) -> None:
-    """Refuse weights in a folder, or below it, that are not those that are read.
-
-    weights: the files that are read.
-    """
-    read = list(weights)
-    indices = {index for path in read if (index := index_of(path.parent)) is not None}
-    known = {*read, *indices}
-    for path in files_below(folder):
-        name = path.relative_to(folder).as_posix()
-        if path not in known and not path.is_dir() and _WEIGHTS.fullmatch(name):
-            raise _second_set(path, read)
-
-
 def _second_set(path: Path, read: list[Path]) -> InputError:
     main = f" beside {read[0].name}" if read else ""
     return InputError(
         f"the folder holds a second set of weights, {path}{main}: another program may read that "
-        "set, and a verdict is about one; remove the set that users do not get"
+        "set, and a verdict is about one; take the set that users do not get out of the folder, or "
+        "declare it in [model] as `unpublished`"
     )

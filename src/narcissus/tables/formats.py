@@ -305,7 +305,7 @@ def sheet_as_text(path: Path, remarks: list[str], largest: int, name: str = "") 
     optional("openpyxl", extra="formats", purpose="Reading Excel files")
     # Opened here: the library leaves a damaged file open for as long as somebody has the error.
     with parsing(path, "a readable Excel file"), path.open("rb") as stream:
-        with opened_archive(path) as archive:
+        with opened_archive(path, same=str.lower, noun="part") as archive:
             unpacked = sum(member.file_size for member in archive.infolist())
         if unpacked > min(LARGEST, max(16 * SMALL, WORTH * size)):
             raise TooLargeError(f"{path} unpacks to {unpacked:,} bytes: write it as CSV or Parquet")

@@ -315,7 +315,7 @@ def _of_zip(path: Path) -> Metadata:
     is_book = not path.name.lower().endswith(".zip")
     texts: list[tuple[str, str]] = []
     try:
-        with opened_archive(path) as archive:
+        with opened_archive(path, same=str.lower if is_book else str, noun="part") as archive:
             texts += [(_COMMENTS, _decoded(archive.comment))] if archive.comment else []
             for member in archive.infolist():
                 texts += [(_COMMENTS, _decoded(member.comment))] if member.comment else []

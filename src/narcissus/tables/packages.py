@@ -85,7 +85,10 @@ def list_contents(path: Path, *, with_names: bool = False) -> Contents:
     """
     strange: list[str] = []
     texts: list[tuple[str, str]] = []
-    with parsing(path, "a readable Excel file"), opened_archive(path) as archive:
+    with (
+        parsing(path, "a readable Excel file"),
+        opened_archive(path, same=str.lower, noun="part") as archive,
+    ):
         used: set[int] = set()
         for member in archive.infolist():
             name = member.filename

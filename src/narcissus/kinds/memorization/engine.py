@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar
 import numpy as np
 from pydantic import BaseModel, Field, model_validator
 
+from narcissus._validation import some_of
 from narcissus.evidence import clopper_pearson, each_confidence
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.extraction.recovered import RecoveredDocuments
@@ -208,6 +209,11 @@ class MemorizedResult(StudyResult):
     by_chance: bool = Field(description="Whether chance decided on which ones it was trained.")
     confidence: Level
     claims: Count = Field(description="Limits that hold at once, each at `claim_confidence`.")
+    unpublished: tuple[str, ...] = Field(
+        default=(),
+        description="Files and folders next to the model that are not published, as the user "
+        "declares.",
+    )
     blind: tuple[BlindBaseline, ...] = Field(
         default=(), description="Points alone, without a model."
     )
@@ -263,11 +269,14 @@ def asks_points(trained: Sized, fresh: Sized, *, by_chance: bool) -> bool:
     return not by_chance and len(fresh) > 0 and len(trained) + len(fresh) >= FEWEST
 
 
-def model_not_assessed(*, trains: bool, limits_memory: bool) -> list[NotAssessed]:
+def model_not_assessed(
+    *, trains: bool, limits_memory: bool, others: Sequence[str] = ()
+) -> list[NotAssessed]:
     """Return what a model of others may have done where nothing prevented it.
 
     trains: whether this program made the model.
     limits_memory: whether the limit on its memory holds.
+    others: texts and pictures in its folder.
     """
     found: list[NotAssessed] = []
     if not trains and not check_isolation().safe:
@@ -284,6 +293,14 @@ def model_not_assessed(*, trains: bool, limits_memory: bool) -> list[NotAssessed
                 "how much memory the model took",
                 "the limit on it (`memory`) holds on Linux and on the processor alone",
                 'choose `device = "cpu"` on Linux',
+            )
+        )
+    if others:
+        found.append(
+            NotAssessed(
+                f"what the model's folder holds besides the model ({some_of(others, 6)})",
+                "it was only seen to be texts, pictures or tokenizers, and no attack reads it",
+                "read it before you publish the folder",
             )
         )
     return found

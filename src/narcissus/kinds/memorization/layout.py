@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from narcissus.judgement import StudyJudgement
 from narcissus.kinds.layout import Headings, Layout, dots, observed, table
+from narcissus.kinds.memorization.declared import declared
 from narcissus.kinds.memorization.engine import CountedGroup, GroupT, MemorizedResult
 from narcissus.membership.reported import is_void, void_text
 from narcissus.report.about import Answered, RealFigure, Subject
@@ -83,8 +84,7 @@ class MemorizationLayout(Layout):
         return {"inference": Answered(text, "sampled")} if reached else {}
 
     def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
-        result: MemorizedResult = case.result
-        unit = self.unit
+        result, unit = case.result, self.unit
         real_figures = [
             RealFigure(
                 "Shares, gains, limits and the verdict",
@@ -143,7 +143,6 @@ class MemorizationLayout(Layout):
             text = f"{does} {{}} {unit} that the model never saw."
             without = Reach(text, fresh, rows["fresh"], observed(fresh))
         with_it = Reach.of(f"{does} {{}} {of} that it was trained on.", rows[case.result.counted])
-        shown = ["No gain is shown."] if group.shown_gain <= 0 else []
         return Glance(
             unit=of,
             without=without,
@@ -156,7 +155,8 @@ class MemorizationLayout(Layout):
             view=MORE_OF_100,
             interval="The gain",
             added=group.gain if rows["gain"].is_known else NOTHING,
-            notes=shown,
+            notes=["No gain is shown."] if group.shown_gain <= 0 else [],
+            declared=declared(case.result),
             about=self.about(case),
         )
 

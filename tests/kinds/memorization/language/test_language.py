@@ -345,3 +345,45 @@ def test_the_page_asks_nobody_for_anything(kept):
     assert "<script" not in html
     assert "1 of 100" in html  # the canaries' guess
     assert "recovered beside" not in html
+
+
+def declared_of(part, monkeypatch, names):
+    """Let a part say that files of its folder are not published, and that nobody reads a note."""
+    monkeypatch.setattr(part, "unpublished", names)
+    monkeypatch.setattr(part, "others", ("README.md",))
+
+
+@pytest.mark.parametrize(
+    ("names", "clause"),
+    [
+        (("onnx/",), "`onnx/` in the model's folder is not published"),
+        (
+            ("a.bin", "b\u202e.pt"),
+            "`a.bin`, `b\\u202e.pt` in the model's folder are not published",
+        ),
+        ((), ""),
+    ],
+)
+@pytest.mark.parametrize("order", [2, 10])
+def test_the_first_screen_and_the_record_name_what_is_declared_as_not_published(
+    load, monkeypatch, names, clause, order
+):
+    from narcissus.extraction.language_models import TrainedCharacterNgram
+
+    declared_of(TrainedCharacterNgram, monkeypatch, names)
+    model, rest = {"name": "ngram", "order": order}, {"canaries": None, "generation": False}
+    played = narcissus.run(load(model=model, membership=False, **rest))
+    assert played.record.result.unpublished == names
+    assert played.record.status == ("inconclusive" if order == 2 else "exceeded")
+    text = " ".join(str(played).split())
+    assert (f"This holds if, as you declare, {clause}." in text) == (bool(names) and order == 2)
+    assert any("README.md" in remark.quantity for remark in played.record.not_assessed)
+
+
+def test_a_program_gets_no_folder_with_more_than_is_published(load, tmp_path, monkeypatch):
+    from narcissus.extraction.language_models import TrainedCharacterNgram
+
+    declared_of(TrainedCharacterNgram, monkeypatch, ("onnx/",))
+    (tmp_path / "program.py").write_text("print(1)\n")
+    with pytest.raises(InputError, match="gets the whole folder of the model"):
+        load(program={"path": "program.py"})

@@ -345,13 +345,17 @@ class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
                 observer=options.observer,
             )
             if models.folder is not None:
-                work.digests["model"] = model_digest(models.folder)
+                work.digests["model"] = model_digest(models.folder, work.part.unpublished)
             # what models trained here are made of, and the weights of a given one
             made = key_of(work.study.model_dump(mode="json"), work.digests, str(work.entropy))
             attempts = partial(attempts_of, store=store, observer=options.observer)
             outcome = attacked(work.study, models, division, work.entropy, attempts, made)
         work.not_assessed.extend(
-            model_not_assessed(trains=work.part.trains, limits_memory=work.part.limits_memory)
+            model_not_assessed(
+                trains=work.part.trains,
+                limits_memory=work.part.limits_memory,
+                others=work.part.others,
+            )
         )
         return self._measured(work, models, outcome)
 
@@ -377,6 +381,7 @@ class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
         result = ImageResult(
             model=work.part.words(),
             parameters=models.parameters,
+            unpublished=work.part.unpublished,
             shape=trained.shape,
             close=study.relation.close,
             unique=study.relation.unique,

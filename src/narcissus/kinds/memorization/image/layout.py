@@ -15,6 +15,7 @@ from narcissus.kinds.memorization.columns import (
     gain_cell,
     value_of,
 )
+from narcissus.kinds.memorization.declared import left_out
 from narcissus.kinds.memorization.image.kind import ImageResult
 from narcissus.kinds.memorization.layout import MemorizationLayout
 from narcissus.report.format import MISSING, number, percent
@@ -109,6 +110,7 @@ class ImageModelLayout(MemorizationLayout):
                 f"times and keeps at most {number(result.keep)} images that come again and again; "
                 "the steward says which captions",
             ),
+            *left_out(result),
         ]
         return self.facts(rows, record, case)
 

@@ -247,6 +247,7 @@ class FoundAboutModel:
     canaries: Sequence[NamedCanaries]
     evidence: ExtractionEvidence | None
     has_reference: bool
+    unpublished: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,6 +275,11 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
         part.check()
         super().check(study, folder, observer)
         if study.program is not None:
+            if part.unpublished:
+                raise InputError(
+                    "[program] gets the whole folder of the model: take what `unpublished` names "
+                    "out of the folder, or leave [program] out"
+                )
             refuse_program(part)
             check_source(read_bytes(folder / study.program.path), str(study.program.path))
 
@@ -323,13 +329,17 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
                     completes=models.model,
                     rng=child(work.entropy, _RANKS),
                 )
-            if models.folder is not None:
+            if models.folder is not None and not work.part.unpublished:
                 check_release(models.folder, largest=2**50)
-            work.digests.update(
-                (name, model_digest(folder)) for name, folder in models.folders.items()
-            )
+            for name, folder in models.folders.items():
+                declared = work.part.unpublished if name == "model" else ()
+                work.digests[name] = model_digest(folder, declared)
         work.not_assessed.extend(
-            model_not_assessed(trains=work.part.trains, limits_memory=work.part.limits_memory)
+            model_not_assessed(
+                trains=work.part.trains,
+                limits_memory=work.part.limits_memory,
+                others=work.part.others,
+            )
         )
         if evidence is not None:
             work.not_assessed.extend(program_not_assessed(evidence))
@@ -344,6 +354,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
                 canaries,
                 evidence,
                 models.reference is not None,
+                work.part.unpublished,
             ),
         )
 
@@ -370,6 +381,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             model=found.words,
             parameters=found.parameters,
             has_reference=found.has_reference,
+            unpublished=found.unpublished,
             trained=len(division.trained),
             trained_copies=sum(part.copies for part in division.trained),
             fresh=len(division.fresh),

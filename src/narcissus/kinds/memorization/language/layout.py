@@ -9,6 +9,7 @@ from typing import Any
 from narcissus.judgement import StudyJudgement
 from narcissus.kinds.extraction.layout import evidence_sections, quality_glance
 from narcissus.kinds.extraction.program import QUALITY
+from narcissus.kinds.memorization.declared import declared, left_out
 from narcissus.kinds.memorization.engine import copies_text
 from narcissus.kinds.memorization.language.kind import (
     CanaryGroup,
@@ -99,7 +100,8 @@ class LanguageLayout(MemorizationLayout):
             lines = [f"{_HEADS[program.verdict]}."]
             summary = quality_glance(program, undecided="", notes=lines)
             hardest = self.hardest(self.best(result)[1])
-            return replace(summary, hardest=hardest, about=self.about(case))
+            about, clauses = self.about(case), declared(result)
+            return replace(summary, hardest=hardest, about=about, declared=clauses)
         summary = super().glance(case)
         notes = [*summary.notes, *_canaries_named(result.canaries)]
         if program is not None:
@@ -148,6 +150,7 @@ class LanguageLayout(MemorizationLayout):
                 else "none",
             ),
             ("The attacker has", "the model with all its weights, and fresh documents"),
+            *left_out(result),
         ]
         return self.facts(rows, record, case)
 
