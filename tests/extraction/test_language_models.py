@@ -9,6 +9,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 import narcissus
@@ -250,13 +252,46 @@ def test_no_text_is_longer_than_the_context_of_the_model(folder):
     for text in model.sample(3, 10 * model.context, rng=1):
         assert len(model.encode(text)) <= model.context
     prompt = model.encode(SECRET[:9])
-    assert len(model.following([prompt], model.context - 1)[0]) <= model.context - 1
+    left = model.context - 9
+    assert len(model.following([prompt], left)[0]) <= left
+    assert model.log_chances([prompt], [[1] * left]).shape == (1,)
     for ask in (
-        lambda: model.following([prompt], model.context),
-        lambda: model.log_chances([prompt], [[1] * model.context]),
+        lambda: model.following([prompt], left + 1),
+        lambda: model.log_chances([prompt], [[1] * (left + 1)]),
     ):
-        with pytest.raises(InputError, match=f"goes on by {model.context - 1} tokens at most"):
+        with pytest.raises(InputError, match=f"reads {model.context} tokens at a time"):
             ask()
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(1, 20), st.integers(1, 20)), max_size=9),
+    batch=st.integers(1, 4),
+)
+def test_prompts_of_any_lengths_are_whole_and_answered_in_their_order(rows, batch):
+    """Whatever is asked for together fits, each has its tokens, and none loses its beginning."""
+    asked = []
+
+    class Echo:
+        facts = SimpleNamespace(context=24, vocabulary=50)
+
+        def follow(self, prompts, length):
+            asked.extend(prompts)
+            assert len(prompts) <= batch
+            assert max(map(len, prompts)) + length <= self.facts.context
+            return np.array([[prompt[0]] * length for prompt in prompts])
+
+    model = object.__new__(HuggingFaceGenerator)
+    model._engine, model._batch, model._vocabulary, model._path = Echo(), batch, 50, "echo"
+    prompts = [[number, *[49] * (size - 1)] for number, (size, _) in enumerate(rows)]
+    lengths = [length for _, length in rows]
+    if any(size + length > 24 for size, length in rows):
+        with pytest.raises(InputError, match="reads 24 tokens at a time"):
+            model.following(prompts, lengths)
+        return
+    continuations = model.following(prompts, lengths)
+    assert sorted(asked) == sorted(prompts)
+    for number, (tokens, length) in enumerate(zip(continuations, lengths, strict=True)):
+        assert tokens[:length] == [number] * length
 
 
 @pytest.mark.models
@@ -718,7 +753,7 @@ def test_the_chance_of_what_follows_is_that_of_sampling_it(byte_pairs):
     low, high = stats.binom.ppf([5e-7, 1 - 5e-7], 4000, plain[best])
     assert low <= int((drawn == best).sum()) <= high
     assert model.log_chances([], []).tolist() == []
-    with pytest.raises(InputError, match="goes on by 94 tokens at most"):
+    with pytest.raises(InputError, match="reads 95 tokens at a time"):
         chances_of(model, [KNOWN[0] * 5], 2, 95)
 
 

@@ -194,40 +194,60 @@ class HuggingFaceGenerator:
     ) -> collections.abc.Iterator[Kept]:
         return in_batches(self.store, batches, make, fits, what=what, observer=self.observer)
 
-    def following(self, prompts: Sequence[Sequence[int]], length: int) -> list[list[int]]:
+    def following(
+        self, prompts: Sequence[Sequence[int]], length: int | Sequence[int]
+    ) -> list[list[int]]:
         """Return the likeliest continuation of each prompt, token by token (greedily).
 
-        Each prompt follows the start token; one beyond the model's context loses its beginning. A
-        prompt that ends within a word has other tokens than the whole word: to continue a document,
-        pass its own first tokens. ``length`` is the most tokens of a continuation.
+        Each prompt follows the start token. A prompt that ends within a word has other tokens than
+        the whole word: to continue a document, pass its own first tokens.
+
+        length: tokens of a continuation, of all or of each; one may be longer.
+        Raises InputError: the context does not hold a prompt and its continuation.
         """
-        length = self._within_context(integer("length", length, low=1))
-        prompt_length = self.context - length
-        prompt_batches = [
-            [list(prompt)[-prompt_length:] for prompt in prompts[begin : begin + self._batch]]
-            for begin in range(0, len(prompts), self._batch)
+        lengths = [
+            integer("length", int(size), low=1) for size in np.broadcast_to(length, len(prompts))
         ]
+        for prompt, size in zip(prompts, lengths, strict=True):
+            self._require_room(len(prompt), size)
+        # those of about the same length together, as far as all of them fit
+        batches: list[list[int]] = []
+        longest = 0
+        for number in sorted(range(len(prompts)), key=lambda number: lengths[number]):
+            longest = max(longest, len(prompts[number]))
+            is_full = not batches or len(batches[-1]) >= self._batch
+            if is_full or longest + lengths[number] > self.context:
+                batches.append([])
+                longest = len(prompts[number])
+            batches[-1].append(number)
+        sizes = [lengths[numbers[-1]] for numbers in batches]
+        ids = [[list(prompts[number]) for number in numbers] for numbers in batches]
 
         def go_on(number: int) -> Kept:
-            return {"tokens": self._engine.follow(prompt_batches[number], length)}
+            return {"tokens": self._engine.follow(ids[number], sizes[number])}
 
         def fits(number: int, found: Kept) -> bool:
-            return tokens_fit(found["tokens"], len(prompt_batches[number]), self._vocabulary)
+            return tokens_fit(found["tokens"], len(ids[number]), self._vocabulary)
 
-        batches = [
-            (self._key("following", length, ids), length * len(ids)) for ids in prompt_batches
+        keyed = [
+            (self._key("following", size, rows), size * len(rows))
+            for size, rows in zip(sizes, ids, strict=True)
         ]
-        every = self._in_batches(batches, go_on, fits, "continue texts, in tokens")
-        return [row for batch in every for row in batch["tokens"].tolist()]
+        every = self._in_batches(keyed, go_on, fits, "continue texts, in tokens")
+        continuations: list[list[int]] = [[] for _ in prompts]
+        for numbers, batch in zip(batches, every, strict=True):
+            for number, row in zip(numbers, batch["tokens"].tolist(), strict=True):
+                continuations[number] = row
+        return continuations
 
-    def _within_context(self, length: int) -> int:
-        """Refuse more tokens than follow a prompt of one."""
-        if length >= self.context:
+    def _require_room(self, known: int, length: int) -> None:
+        """Refuse a prompt that would lose its beginning: the model was not asked then."""
+        if known + length > self.context:
             raise InputError(
-                f"the model in {self._path} goes on by {self.context - 1} tokens at most, "
-                f"and {length:,} are asked for"
+                f"the model in {self._path} reads {self.context:,} tokens at a time, and a text "
+                f"has {known:,} that are known and {length:,} that follow: make `prompt` or "
+                "`window` smaller, or leave the text out"
             )
-        return length
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a text, without a start token."""
@@ -306,10 +326,9 @@ class HuggingFaceGenerator:
         temperature, top_k: of the sampling; ``top_k = 1`` is greedy.
         """
         sizes = list(map(len, targets))
-        self._within_context(max(sizes, default=0))
-        rows = [
-            [*prompt, *to][-self.context :] for prompt, to in zip(prompts, targets, strict=True)
-        ]
+        for prompt, size in zip(prompts, sizes, strict=True):
+            self._require_room(len(prompt), size)
+        rows = [[*prompt, *to] for prompt, to in zip(prompts, targets, strict=True)]
         question = {
             "name": "chances",
             "temperature": positive("temperature", temperature),

@@ -135,6 +135,11 @@ class DocumentAttack(Fact):
         description="Continuations that are as near to the text of another document trained on, "
         "where near-verbatim ones count.",
     )
+    beyond_context: Count = Field(
+        0,
+        description="Documents trained on that were left out: the model's context does not hold "
+        "their beginning and what follows it.",
+    )
 
     @model_validator(mode="after")
     def _paired(self) -> Self:
@@ -385,6 +390,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
                     ranked=part.ranked,
                     merged=merged,
                     unrelated=part.unrelated,
+                    beyond_context=part.beyond_context,
                 )
                 for part, copy_groups, (_, merged) in zip(
                     found.attacked, groups, divided, strict=True
