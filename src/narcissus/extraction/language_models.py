@@ -72,6 +72,8 @@ MOST_LOST = 0.05
 _KEPT = 0.9
 """Share of a text's letters, and of its digits, that a tokenizer keeps; else the text is lost."""
 _TEXTS_TRIED = 1000
+_STARTS_TRIED, _START_TOKENS = 32, 64
+"""Texts, and tokens of each, that what is before a text is chosen by."""
 
 
 def is_lost(text: str, written: str) -> bool:
@@ -147,9 +149,10 @@ class HuggingFaceGenerator:
             with staged(parts) as place:
                 self._engine = LanguageEngine(place, str(path), self.device, is_own=is_own)
         self._vocabulary = self._engine.facts.vocabulary
+        self._start = 0  # the number of what is before a text, in `facts.starts`
 
     def sample(self, count: int, length: int, *, rng: RandomSource = None) -> list[str]:
-        """Draw texts from the start token, of ``length`` tokens or the model's context, if shorter.
+        """Draw texts from their start, of ``length`` tokens or the model's context, if shorter.
 
         A text goes on after a token that ends it: which token that is only the folder says.
         """
@@ -183,7 +186,7 @@ class HuggingFaceGenerator:
         return [model_digest(self._path), self._engine.facts.version, self.device]
 
     def _key(self, *asked: Any) -> str:
-        return "" if self.store is None else key_of(self._named, *asked)
+        return "" if self.store is None else key_of(self._named, self._start, *asked)
 
     def _in_batches(
         self,
@@ -275,13 +278,46 @@ class HuggingFaceGenerator:
                 "trained with, or documents that it can write"
             )
 
+    def choose_start(self, texts: Sequence[str]) -> None:
+        """Choose what is before each text: that after which some texts are the likeliest.
+
+        A folder does not say whether its model was trained with a start token: its tokenizer may
+        write one that the model has never seen, or none where the model needs it. What the
+        tokenizer writes, its start token, and nothing are tried. After nothing, each first token is
+        as likely as any other.
+        """
+        starts = self._engine.facts.starts
+        tried = texts[:: max(1, len(texts) // _STARTS_TRIED)]
+        pieces = [self.encode(text)[: min(_START_TOKENS, self.context)] for text in tried]
+        pieces = [piece for piece in pieces if piece]
+        if len(starts) < 2 or not pieces:
+            return
+        sizes = np.array([len(piece) for piece in pieces])
+        losses: list[float] = []
+        for self._start in range(len(starts)):
+            self._engine.begin(self._start)
+            scores = self._each(pieces, {"name": "likelihood"}, "likelihood")
+            losses.append(float((scores.ravel() / sizes).mean()))
+        self._start = int(np.argmin(losses))
+        self._engine.begin(self._start)
+
+    @property
+    def start_words(self) -> str:
+        """What is before each text, in words; empty where there was no choice."""
+        starts = self._engine.facts.starts
+        if len(starts) < 2:
+            return ""
+        words = [f"{self.decode(start)[:40]!r}" if start else "nothing" for start in starts]
+        others = " or ".join(word for word in words if word != words[self._start])
+        return f"{words[self._start]}; documents are less likely after {others}"
+
     def decode(self, tokens: Sequence[int]) -> str:
         """Return the text of tokens, special ones included: a folder may call any token special."""
         return self._engine.decode(tokens)
 
     @property
     def context(self) -> int:
-        """Longest context in tokens, without the start token.
+        """Longest context in tokens, without what is before a text.
 
         Where no array has a row for each position, the number is only the folder's word: the model
         runs beyond it, and `LEAST_CONTEXT` tokens are asked of it in any case.
@@ -413,6 +449,11 @@ class HuggingFaceGenerator:
         What is free at the moment does not: batches of another size differ in their last digits.
         """
         return max(_LEAST_FREE, self._memory // _SHARE) // (_BYTES * self._vocabulary)
+
+
+def start_of(model: Any) -> str:
+    """Describe what is before each text; empty where there was no choice."""
+    return model.start_words if isinstance(model, HuggingFaceGenerator) else ""
 
 
 class LanguageModel(Generator, Completes, Protocol):
@@ -751,6 +792,7 @@ def language_model_secret(
         )
     language_model = HuggingFaceGenerator(place / model)
     language_model.require_texts(known)
+    language_model.choose_start([text.replace("{}", value) for value in known])
     chances = model_prior(language_model, known, template=text, weight=weight)
     order = np.argsort(-chances, kind="stable")[: n or len(known)]
     description = f"{len(order)} values as the model {Path(model).name} expects them"

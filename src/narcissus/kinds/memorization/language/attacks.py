@@ -82,6 +82,7 @@ def keeping(
     """Let models on a device show what they do, and keep each batch as it ends.
 
     texts: of each group of documents; a model whose tokenizer loses those of a group is refused.
+        What is before each text is chosen by the first group, those trained on.
     """
 
     def kept(model: LanguageModel) -> LanguageModel:
@@ -89,6 +90,7 @@ def keeping(
             model.observer, model.store = observer, store
             for group in texts:
                 model.require_texts(group)
+            model.choose_start(texts[0])
         return model
 
     return replace(

@@ -21,7 +21,11 @@ from narcissus.extraction.assess import assess_extraction
 from narcissus.extraction.canaries import CanaryPlan, NamedCanaries, PlantedCanary, named_canaries
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
-from narcissus.extraction.language_models import HasModels, ModelsUnderStudy
+from narcissus.extraction.language_models import (
+    HasModels,
+    ModelsUnderStudy,
+    start_of,
+)
 from narcissus.extraction.model_digest import model_digest
 from narcissus.extraction.recovered import (
     Division,
@@ -212,6 +216,7 @@ class LanguageResult(MemorizedResult):
     """What a language model gives away."""
 
     model: str = Field(description="What it is, in words.")
+    start: str = Field("", description="What is before each text, where that was chosen.")
     has_reference: bool
     trained_copies: Positive = Field(description="Documents trained on, with their copies.")
     attacks: tuple[DocumentAttack, ...] = Field(min_length=1)
@@ -252,6 +257,7 @@ class FoundAboutModel:
     canaries: Sequence[NamedCanaries]
     evidence: ExtractionEvidence | None
     has_reference: bool
+    start: str = ""  # what is before each text, where that was chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -349,6 +355,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
                 canaries,
                 evidence,
                 models.reference is not None,
+                start_of(models.model),
             ),
         )
 
@@ -373,6 +380,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             program = ProgramResult.of(evidence, study.program.relation.build())
         result = LanguageResult(
             model=found.words,
+            start=found.start,
             parameters=found.parameters,
             has_reference=found.has_reference,
             trained=len(division.trained),
