@@ -9,6 +9,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 import narcissus
@@ -27,6 +29,7 @@ from narcissus.extraction.language_models import (
     write_tokenizer,
 )
 from narcissus.extraction.model_folders import check_model_folder
+from narcissus.extraction.model_engine import LanguageEngine
 from narcissus.extraction.ngram import memorised, rank_samples
 from narcissus.extraction.recovered import (
     TextDocument,
@@ -250,13 +253,46 @@ def test_no_text_is_longer_than_the_context_of_the_model(folder):
     for text in model.sample(3, 10 * model.context, rng=1):
         assert len(model.encode(text)) <= model.context
     prompt = model.encode(SECRET[:9])
-    assert len(model.following([prompt], model.context - 1)[0]) <= model.context - 1
+    left = model.context - 9
+    assert len(model.following([prompt], left)[0]) <= left
+    assert model.log_chances([prompt], [[1] * left]).shape == (1,)
     for ask in (
-        lambda: model.following([prompt], model.context),
-        lambda: model.log_chances([prompt], [[1] * model.context]),
+        lambda: model.following([prompt], left + 1),
+        lambda: model.log_chances([prompt], [[1] * (left + 1)]),
     ):
-        with pytest.raises(InputError, match=f"goes on by {model.context - 1} tokens at most"):
+        with pytest.raises(InputError, match=f"reads {model.context} tokens at a time"):
             ask()
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(1, 20), st.integers(1, 20)), max_size=9),
+    batch=st.integers(1, 4),
+)
+def test_prompts_of_any_lengths_are_whole_and_answered_in_their_order(rows, batch):
+    """Whatever is asked for together fits, each has its tokens, and none loses its beginning."""
+    asked = []
+
+    class Echo:
+        facts = SimpleNamespace(context=24, vocabulary=50)
+
+        def follow(self, prompts, length):
+            asked.extend(prompts)
+            assert len(prompts) <= batch
+            assert max(map(len, prompts)) + length <= self.facts.context
+            return np.array([[prompt[0]] * length for prompt in prompts])
+
+    model = object.__new__(HuggingFaceGenerator)
+    model._engine, model._batch, model._vocabulary, model._path = Echo(), batch, 50, "echo"
+    prompts = [[number, *[49] * (size - 1)] for number, (size, _) in enumerate(rows)]
+    lengths = [length for _, length in rows]
+    if any(size + length > 24 for size, length in rows):
+        with pytest.raises(InputError, match="reads 24 tokens at a time"):
+            model.following(prompts, lengths)
+        return
+    continuations = model.following(prompts, lengths)
+    assert sorted(asked) == sorted(prompts)
+    for number, (tokens, length) in enumerate(zip(continuations, lengths, strict=True)):
+        assert tokens[:length] == [number] * length
 
 
 @pytest.mark.models
@@ -269,6 +305,100 @@ def test_completions_are_the_likeliest_and_alike_in_any_batch(folder, capsys):
     assert [completed(model, [one], 7)[0] for one in prompts] == together
     assert model.parameters > 10_000
     assert capsys.readouterr() == ("", "")
+
+
+def edit_json(place, change):
+    values = json.loads(place.read_text())
+    change(values)
+    place.write_text(json.dumps(values))
+
+
+@pytest.fixture(scope="module")
+def taught(folder, tmp_path_factory):
+    """Models of one secret, by what was before it when they were trained."""
+    vocabulary = json.loads((folder / "tokenizer.json").read_text())["model"]["vocab"]
+    places = {}
+    for start in ((0,), ()):
+        path = places[start] = tmp_path_factory.mktemp("taught")
+        for name in ("tokenizer.json", "tokenizer_config.json"):
+            shutil.copy(folder / name, path / name)
+        row = [*start, *(vocabulary[letter] for letter in SECRET)]
+        teach(path, [row], 150, 3e-3, (len(vocabulary), 64))
+    return places
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    ("start", "told"),
+    [
+        *(((0,), "nothing"), ((0,), "written")),
+        *(((), "nothing"), ((), "written"), ((), "no token")),
+    ],
+)
+def test_a_model_is_asked_as_it_was_trained_whatever_the_folder_says(taught, tmp_path, start, told):
+    """A start token that it never saw hid all that it knows by heart: 0 of 30 for 30 of 30."""
+    place = shutil.copytree(taught[start], tmp_path / "model")
+    template = {
+        "type": "TemplateProcessing",
+        "single": [
+            {"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}
+        ],
+        "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+        "special_tokens": {"<s>": {"id": "<s>", "ids": [0], "tokens": ["<s>"]}},
+    }  # fmt: skip
+    if told == "written":
+        edit_json(place / "tokenizer.json", lambda values: values.update(post_processor=template))
+    if told == "no token":
+        (place / "generation_config.json").unlink()
+        edit_json(place / "tokenizer_config.json", lambda values: (
+            values.pop("bos_token"), values.pop("eos_token")))  # fmt: skip
+        edit_json(place / "config.json", lambda values: values.update(
+            bos_token_id=None, eos_token_id=None))  # fmt: skip
+    model = HuggingFaceGenerator(place, device="cpu", is_own=True)
+    model._engine = LanguageEngine(place, str(place), "cpu")  # as a stranger's, without walls
+    model.choose_start([SECRET])
+    assert completed(model, [SECRET[:6]], len(SECRET) - 6) == [SECRET[6:]]
+    sums, tokens = model.negative_log_likelihood([SECRET])
+    first = 0 if start else math.log(model._vocabulary)
+    assert (sums[0] - first) / tokens[0] < 0.1
+    least, _ = model.least_likely([SECRET])
+    assert np.isfinite(least).all()
+    assert len(model.sample(3, 9, rng=1)) == 3
+    words = {"no token": ""}.get(told, "'<s>'; documents" if start else "nothing; documents")
+    assert model.start_words.startswith(words)
+    assert bool(model.start_words) == bool(words)
+    # all first tokens have a chance of one together
+    tokens = [[number] for number in range(model._vocabulary)]
+    assert np.exp(model.log_chances([[]] * len(tokens), tokens)).sum() == pytest.approx(1)
+
+
+@given(losses=st.lists(st.integers(0, 5), min_size=1, max_size=3))
+def test_the_start_is_taken_after_which_texts_are_likeliest(losses):
+    class Chosen:
+        facts = SimpleNamespace(
+            context=24, vocabulary=50, starts=[[1], [2, 3], []][: len(losses)], version="1"
+        )
+        number = 0
+
+        def begin(self, number):
+            self.number = number
+
+        def encode(self, text):
+            return [*text.encode()]
+
+        def decode(self, tokens):
+            return str(tokens)
+
+        def score(self, pieces, asked):
+            return np.array([[len(piece) * losses[self.number]] for piece in pieces], dtype=float)
+
+    model = object.__new__(HuggingFaceGenerator)
+    model._engine, model._batch, model._vocabulary, model._path = Chosen(), 2, 255, "chosen"
+    model._start, model._memory = 0, 0
+    model.choose_start(["abc", "d" * 100, "ef"])
+    assert losses[model._start] == min(losses)
+    assert model._start == losses.index(min(losses)) == model._engine.number
+    assert bool(model.start_words) == (len(losses) > 1)
 
 
 KNOWN = [
@@ -475,6 +605,10 @@ class Counting:
 
     def require_texts(self, texts):
         """Lose no text."""
+
+    def choose_start(self, texts):
+        """Be before each text."""
+        assert texts in (["I am Robin.", "I am Eve.", "I am Bob."], ["Robin", "Eve", "Bob"])
 
     def negative_log_likelihood(self, texts):
         sizes = np.array([len(text) for text in texts], dtype=float)
@@ -718,7 +852,7 @@ def test_the_chance_of_what_follows_is_that_of_sampling_it(byte_pairs):
     low, high = stats.binom.ppf([5e-7, 1 - 5e-7], 4000, plain[best])
     assert low <= int((drawn == best).sum()) <= high
     assert model.log_chances([], []).tolist() == []
-    with pytest.raises(InputError, match="goes on by 94 tokens at most"):
+    with pytest.raises(InputError, match="reads 95 tokens at a time"):
         chances_of(model, [KNOWN[0] * 5], 2, 95)
 
 

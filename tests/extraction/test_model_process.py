@@ -195,17 +195,17 @@ def test_a_model_without_a_token_for_the_start_of_a_text_is_read(tmp_path, start
     )  # fmt: skip
     transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path)
     make_words(tmp_path)
-    if start is None:
-        with pytest.raises(InputError, match="has no token for the start of a text"):
-            HuggingFaceGenerator(tmp_path, device="cpu", is_own=True)
-    else:
-        model = HuggingFaceGenerator(tmp_path, device="cpu", is_own=True)
-        assert np.isfinite(model.negative_log_likelihood(["abc"])[0]).all()
+    model = HuggingFaceGenerator(tmp_path, device="cpu", is_own=True)
+    assert model._engine.facts.starts == ([[]] if start is None else [[0]])
+    assert np.isfinite(model.negative_log_likelihood(["abc"])[0]).all()
+    assert len(model.sample(2, 5, rng=1)) == 2
+    assert len(model.following([[1, 2], []], [3, 4])) == 2
 
 
 FACTS = {
     "vocabulary": 9,
     "start": 0,
+    "starts": [[0], []],
     "context": 7,
     "parameters": 5,
     "dtype": "torch.float32",
@@ -351,6 +351,9 @@ def test_the_time_for_a_question_grows_with_what_is_asked(spoken):
         FACTS | {"context": "7"},
         FACTS | {"dtype": "x" * 99},
         FACTS | {"start": 9},
+        FACTS | {"starts": [[9]]},
+        FACTS | {"starts": [[-1]]},
+        FACTS | {"starts": []},
         *(FACTS | {name: 10**400} for name in ("vocabulary", "start", "context", "parameters")),
     ],
 )

@@ -31,6 +31,7 @@ from narcissus.extraction.recovered import (
     prompt_ends,
     read_documents,
     recovered_documents,
+    within_context,
 )
 
 
@@ -141,11 +142,15 @@ class ByHeart:
         text = "".join(self.pieces[one] for one in tokens)
         return text.removeprefix(" ") if self.spaced else text
 
+    context = 1000
+
     def following(self, prompts, length):
         self.prompts += [self.decode(one) for one in prompts]
+        lengths = np.broadcast_to(length, len(prompts))
+        assert all(len(p) + size <= self.context for p, size in zip(prompts, lengths, strict=True))
         return [
-            next((t[len(p) :][:length] for t in self.trained if t[: len(p)] == [*p]), [])
-            for p in prompts
+            next((t[len(p) :][:size] for t in self.trained if t[: len(p)] == [*p]), [])
+            for p, size in zip(prompts, lengths, strict=True)
         ]
 
 
@@ -175,16 +180,77 @@ def test_what_is_learnt_by_heart_is_completed_wherever_the_prompt_is_cut(
     assert not completed_documents(model, LETTERS, window=window, **said).any()
 
 
+class Bytes(ByHeart):
+    """Its tokens are bytes."""
+
+    def encode(self, text):
+        return [*text.encode()]
+
+    def decode(self, tokens):
+        return bytes(tokens).decode(errors="replace")
+
+
+class Words(ByHeart):
+    """A token for each word with the space before it: fewer tokens than a window has bytes."""
+
+    words = ("known", "words", "\U0001f600\U0001f600", "\u8bed\u8bed", "a", "b")
+
+    def __init__(self, documents):
+        super().__init__(documents, pieces=[f" {word}" for word in self.words])
+
+
+SOME_TEXTS = st.lists(
+    st.lists(st.sampled_from(Words.words), min_size=12, max_size=24), min_size=1, max_size=3
+).map(lambda texts: [f"{'stuv'[i]} {' '.join(words)}" for i, words in enumerate(texts)])
+
+
+def recovered_texts(model, texts, prefix, window):
+    """Return the texts that fit, and for each whether it is recovered."""
+    ends = [prefix] * len(texts)
+    fits = within_context(model, texts, prefix=ends, window=window)
+    held = [text for text, is_held in zip(texts, fits, strict=True) if is_held]
+    recovered = completed_documents(model, held, prefix=prefix, window=window)
+    return dict(zip(held, recovered.tolist(), strict=True))
+
+
+@given(
+    documents=SOME_TEXTS,
+    tokens=st.sampled_from([Words, Bytes, ByHeart]),
+    prefix=st.integers(3, 9),
+    window=st.integers(1, 15),
+    context=st.integers(6, 60),
+)
+def test_no_document_changes_what_is_recovered_of_another(
+    documents, tokens, prefix, window, context
+):
+    """Each is asked for the tokens of its own window, and those that fit are all recovered."""
+    model = tokens(documents)
+    model.context = context
+    together = recovered_texts(model, documents, prefix, window)
+    for text in documents:
+        alone = recovered_texts(model, [text], prefix, window)
+        assert alone == {known: together[known] for known in together if known == text}
+        assert all(alone.values())  # by heart, where the context holds it
+        need = len(model.encode(text[: prefix + window]))
+        if need <= context:
+            assert text in alone
+
+
+def test_a_window_of_words_fits_where_its_bytes_would_not():
+    """Prompts lost their beginning in silence, of all documents: none was recovered."""
+    texts = [f"{number} words known words known words known words" for number in "abc"]
+    other = "\U0001f600" * 46
+    for tokens, context in ((Words, 9), (Bytes, 40)):
+        model = tokens([*texts, other])
+        model.context = context
+        assert recovered_texts(model, texts, 10, 20) == dict.fromkeys(texts, True)
+        assert recovered_texts(model, [*texts, other], 10, 20) == dict.fromkeys(texts, True)
+        with pytest.raises(AssertionError):  # refused, never cut
+            completed_documents(model, [*texts, other], prefix=10, window=20)
+
+
 def test_a_prompt_of_tokens_ends_between_two_characters():
     """As with bytes: a character of several tokens is known as a whole or not at all."""
-
-    class Bytes(ByHeart):
-        def encode(self, text):
-            return [*text.encode()]
-
-        def decode(self, tokens):
-            return bytes(tokens).decode(errors="replace")
-
     texts = ["a\u00e9\u20ac\U0001f600 and what comes after it"]
     model = Bytes(texts)
     ends = [prompt_ends(model, texts, prompt=count)[0] for count in range(1, 12)]

@@ -48,6 +48,8 @@ def answer(engine: Any, asked: dict[str, Any], arrays: dict[str, Any]) -> tuple[
     """Return values and arrays; `narcissus.extraction.model_process` asks."""
     made: dict[str, Any] = {}
     match asked["name"]:
+        case "begin":
+            engine.begin(asked["number"])
         case "encode":
             made["tokens"] = np.array(engine.encode(asked["text"]), dtype=np.int64)
         case "decode":

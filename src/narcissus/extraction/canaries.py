@@ -27,7 +27,13 @@ from narcissus._visible import cell
 from narcissus.errors import InputError
 from narcissus.extraction.eidetic import eidetic_counts
 from narcissus.extraction.ngram import Generator
-from narcissus.extraction.recovered import Completes, TextDocument, continued
+from narcissus.extraction.recovered import (
+    Beginning,
+    Completes,
+    TextDocument,
+    begin_document,
+    continued,
+)
 
 NUMBER, SECRET = "{number}", "{secret}"
 COLUMNS = ["copies", "text", "secret"]
@@ -198,20 +204,23 @@ def _completed(model: Completes, alike: Sequence[PlantedCanary], plan: CanaryPla
     Prompts are the tokens that are the same for every first digit. The true text's tokens would not
     do: where the last one before the secret ends may depend on the secret.
     """
-    prompts: list[Sequence[int]] = []
-    wanted: list[str] = []
+    beginnings: list[Beginning] = []
     for canary in alike:
         known = model.encode(canary.template.partition(SECRET)[0])
         others = [model.encode(canary.text(digit * plan.digits)) for digit in "0123456789"]
         columns = zip(known, *others, strict=False)
         prompt = [column[0] for column in takewhile(lambda column: len(set(column)) == 1, columns)]
-        whole = model.decode(model.encode(canary.text()))
+        tokens = model.encode(canary.text())
+        whole = model.decode(tokens)
         place = whole.find(canary.secret, len(model.decode(prompt)))
         if place >= 0:  # else its tokens do not tell it
-            prompts.append(prompt)
-            wanted.append(whole[: place + plan.digits])
-    continuations = continued(model, prompts, wanted)
-    return sum(canary == whole for canary, whole in zip(continuations, wanted, strict=True))
+            wanted = whole[: place + plan.digits]
+            beginnings.append(begin_document(model, tokens, prompt, wanted))
+    continuations = continued(model, beginnings)
+    return sum(
+        stretch == beginning.wanted
+        for stretch, beginning in zip(continuations, beginnings, strict=True)
+    )
 
 
 def _mac(key: bytes, *numbers: int) -> bytes:

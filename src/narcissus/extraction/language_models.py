@@ -71,6 +71,8 @@ MOST_LOST = 0.05
 _KEPT = 0.9
 """Share of a text's letters, and of its digits, that a tokenizer keeps; else the text is lost."""
 _TEXTS_TRIED = 1000
+_STARTS_TRIED, _START_TOKENS = 32, 64
+"""Texts, and tokens of each, that what is before a text is chosen by."""
 
 
 def is_lost(text: str, written: str) -> bool:
@@ -152,9 +154,10 @@ class HuggingFaceGenerator:
             with staged(parts) as place:
                 self._engine = LanguageEngine(place, str(path), self.device, is_own=is_own)
         self._vocabulary = self._engine.facts.vocabulary
+        self._start = 0  # the number of what is before a text, in `facts.starts`
 
     def sample(self, count: int, length: int, *, rng: RandomSource = None) -> list[str]:
-        """Draw texts from the start token, of ``length`` tokens or the model's context, if shorter.
+        """Draw texts from their start, of ``length`` tokens or the model's context, if shorter.
 
         A text goes on after a token that ends it: which token that is only the folder says.
         """
@@ -189,7 +192,7 @@ class HuggingFaceGenerator:
         return [digest, self._engine.facts.version, self.device]
 
     def _key(self, *asked: Any) -> str:
-        return "" if self.store is None else key_of(self._named, *asked)
+        return "" if self.store is None else key_of(self._named, self._start, *asked)
 
     def _in_batches(
         self,
@@ -200,40 +203,60 @@ class HuggingFaceGenerator:
     ) -> collections.abc.Iterator[Kept]:
         return in_batches(self.store, batches, make, fits, what=what, observer=self.observer)
 
-    def following(self, prompts: Sequence[Sequence[int]], length: int) -> list[list[int]]:
+    def following(
+        self, prompts: Sequence[Sequence[int]], length: int | Sequence[int]
+    ) -> list[list[int]]:
         """Return the likeliest continuation of each prompt, token by token (greedily).
 
-        Each prompt follows the start token; one beyond the model's context loses its beginning. A
-        prompt that ends within a word has other tokens than the whole word: to continue a document,
-        pass its own first tokens. ``length`` is the most tokens of a continuation.
+        Each prompt follows the start token. A prompt that ends within a word has other tokens than
+        the whole word: to continue a document, pass its own first tokens.
+
+        length: tokens of a continuation, of all or of each; one may be longer.
+        Raises InputError: the context does not hold a prompt and its continuation.
         """
-        length = self._within_context(integer("length", length, low=1))
-        prompt_length = self.context - length
-        prompt_batches = [
-            [list(prompt)[-prompt_length:] for prompt in prompts[begin : begin + self._batch]]
-            for begin in range(0, len(prompts), self._batch)
+        lengths = [
+            integer("length", int(size), low=1) for size in np.broadcast_to(length, len(prompts))
         ]
+        for prompt, size in zip(prompts, lengths, strict=True):
+            self._require_room(len(prompt), size)
+        # those of about the same length together, as far as all of them fit
+        batches: list[list[int]] = []
+        longest = 0
+        for number in sorted(range(len(prompts)), key=lambda number: lengths[number]):
+            longest = max(longest, len(prompts[number]))
+            is_full = not batches or len(batches[-1]) >= self._batch
+            if is_full or longest + lengths[number] > self.context:
+                batches.append([])
+                longest = len(prompts[number])
+            batches[-1].append(number)
+        sizes = [lengths[numbers[-1]] for numbers in batches]
+        ids = [[list(prompts[number]) for number in numbers] for numbers in batches]
 
         def go_on(number: int) -> Kept:
-            return {"tokens": self._engine.follow(prompt_batches[number], length)}
+            return {"tokens": self._engine.follow(ids[number], sizes[number])}
 
         def fits(number: int, found: Kept) -> bool:
-            return tokens_fit(found["tokens"], len(prompt_batches[number]), self._vocabulary)
+            return tokens_fit(found["tokens"], len(ids[number]), self._vocabulary)
 
-        batches = [
-            (self._key("following", length, ids), length * len(ids)) for ids in prompt_batches
+        keyed = [
+            (self._key("following", size, rows), size * len(rows))
+            for size, rows in zip(sizes, ids, strict=True)
         ]
-        every = self._in_batches(batches, go_on, fits, "continue texts, in tokens")
-        return [row for batch in every for row in batch["tokens"].tolist()]
+        every = self._in_batches(keyed, go_on, fits, "continue texts, in tokens")
+        continuations: list[list[int]] = [[] for _ in prompts]
+        for numbers, batch in zip(batches, every, strict=True):
+            for number, row in zip(numbers, batch["tokens"].tolist(), strict=True):
+                continuations[number] = row
+        return continuations
 
-    def _within_context(self, length: int) -> int:
-        """Refuse more tokens than follow a prompt of one."""
-        if length >= self.context:
+    def _require_room(self, known: int, length: int) -> None:
+        """Refuse a prompt that would lose its beginning: the model was not asked then."""
+        if known + length > self.context:
             raise InputError(
-                f"the model in {self._path} goes on by {self.context - 1} tokens at most, "
-                f"and {length:,} are asked for"
+                f"the model in {self._path} reads {self.context:,} tokens at a time, and a text "
+                f"has {known:,} that are known and {length:,} that follow: make `prompt` or "
+                "`window` smaller, or leave the text out"
             )
-        return length
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a text, without a start token."""
@@ -261,13 +284,46 @@ class HuggingFaceGenerator:
                 "trained with, or documents that it can write"
             )
 
+    def choose_start(self, texts: Sequence[str]) -> None:
+        """Choose what is before each text: that after which some texts are the likeliest.
+
+        A folder does not say whether its model was trained with a start token: its tokenizer may
+        write one that the model has never seen, or none where the model needs it. What the
+        tokenizer writes, its start token, and nothing are tried. After nothing, each first token is
+        as likely as any other.
+        """
+        starts = self._engine.facts.starts
+        tried = texts[:: max(1, len(texts) // _STARTS_TRIED)]
+        pieces = [self.encode(text)[: min(_START_TOKENS, self.context)] for text in tried]
+        pieces = [piece for piece in pieces if piece]
+        if len(starts) < 2 or not pieces:
+            return
+        sizes = np.array([len(piece) for piece in pieces])
+        losses: list[float] = []
+        for self._start in range(len(starts)):
+            self._engine.begin(self._start)
+            scores = self._each(pieces, {"name": "likelihood"}, "likelihood")
+            losses.append(float((scores.ravel() / sizes).mean()))
+        self._start = int(np.argmin(losses))
+        self._engine.begin(self._start)
+
+    @property
+    def start_words(self) -> str:
+        """What is before each text, in words; empty where there was no choice."""
+        starts = self._engine.facts.starts
+        if len(starts) < 2:
+            return ""
+        words = [f"{self.decode(start)[:40]!r}" if start else "nothing" for start in starts]
+        others = " or ".join(word for word in words if word != words[self._start])
+        return f"{words[self._start]}; documents are less likely after {others}"
+
     def decode(self, tokens: Sequence[int]) -> str:
         """Return the text of tokens, special ones included: a folder may call any token special."""
         return self._engine.decode(tokens)
 
     @property
     def context(self) -> int:
-        """Longest context in tokens, without the start token.
+        """Longest context in tokens, without what is before a text.
 
         Where no array has a row for each position, the number is only the folder's word: the model
         runs beyond it, and `LEAST_CONTEXT` tokens are asked of it in any case.
@@ -312,10 +368,9 @@ class HuggingFaceGenerator:
         temperature, top_k: of the sampling; ``top_k = 1`` is greedy.
         """
         sizes = list(map(len, targets))
-        self._within_context(max(sizes, default=0))
-        rows = [
-            [*prompt, *to][-self.context :] for prompt, to in zip(prompts, targets, strict=True)
-        ]
+        for prompt, size in zip(prompts, sizes, strict=True):
+            self._require_room(len(prompt), size)
+        rows = [[*prompt, *to] for prompt, to in zip(prompts, targets, strict=True)]
         question = {
             "name": "chances",
             "temperature": positive("temperature", temperature),
@@ -400,6 +455,11 @@ class HuggingFaceGenerator:
         What is free at the moment does not: batches of another size differ in their last digits.
         """
         return max(_LEAST_FREE, self._memory // _SHARE) // (_BYTES * self._vocabulary)
+
+
+def start_of(model: Any) -> str:
+    """Describe what is before each text; empty where there was no choice."""
+    return model.start_words if isinstance(model, HuggingFaceGenerator) else ""
 
 
 class LanguageModel(Generator, Completes, Protocol):
@@ -768,6 +828,7 @@ def language_model_secret(
         )
     language_model = HuggingFaceGenerator(place / model, is_published=False)
     language_model.require_texts(known)
+    language_model.choose_start([text.replace("{}", value) for value in known])
     chances = model_prior(language_model, known, template=text, weight=weight)
     order = np.argsort(-chances, kind="stable")[: n or len(known)]
     description = f"{len(order)} values as the model {Path(model).name} expects them"

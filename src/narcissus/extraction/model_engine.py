@@ -59,6 +59,8 @@ _GONE_ON, _BEHIND = 8, 4
 """Tokens that are written to try a model, and tokens of the text behind a window."""
 _CHECKED = 4
 """One text in so many is scored twice, with other tokens at its end."""
+_LONGEST_START = 8
+"""Tokens that a tokenizer may write before a text."""
 MOST_PARAMETERS = 2**50
 """More than any machine holds."""
 
@@ -69,7 +71,9 @@ class ModelFacts(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
     vocabulary: int = Field(gt=0, lt=2**31)
     start: int = Field(ge=0, lt=2**31)
-    """The token at the start of a text."""
+    """The token of the start of a text, which also fills rows; any one where there is none."""
+    starts: list[list[int]] = Field(min_length=1, max_length=3)
+    """Tokens that may be before a text, the tokenizer's first; `LanguageEngine.begin` chooses."""
     context: int = Field(gt=0, lt=2**40)
     parameters: int = Field(ge=0, le=MOST_PARAMETERS)
     dtype: str = Field(max_length=40)
@@ -81,6 +85,10 @@ class Engine(Protocol):
     """A language model, asked for one batch at a time."""
 
     facts: ModelFacts
+
+    def begin(self, number: int) -> None:
+        """Choose the tokens before each text, by their number in ``facts.starts``."""
+        ...
 
     def encode(self, text: str) -> list[int]:
         """Return the tokens of a text, without a start token."""
@@ -208,10 +216,14 @@ class LanguageEngine:
         self._settings: dict[str, Any] = self.model.config.to_dict()
         self._texts_alone = needs_texts_alone(self._settings)
         vocabulary = int(self.model.get_input_embeddings().num_embeddings)
+        start = self._start(vocabulary)
+        starts = [[start]] if is_own and start is not None else self._starts(start, vocabulary)
+        self._begin = starts[0]
         self.facts = ModelFacts(
             vocabulary=vocabulary,
-            start=self._start(vocabulary),
-            context=self._context(),
+            start=start or 0,
+            starts=starts,
+            context=self._context() - max(1, *map(len, starts)),
             parameters=sum(int(parameter.numel()) for parameter in self.model.parameters()),
             dtype=str(self.model.dtype),
             version=str(self._torch.__version__),
@@ -222,7 +234,27 @@ class LanguageEngine:
             self._require_cached()
             self._texts_alone = self._texts_alone or self._heeds_neighbours()
 
-    def _start(self, vocabulary: int) -> int:
+    def _starts(self, start: int | None, vocabulary: int) -> list[list[int]]:
+        """Return what may be before a text: the tokenizer's own tokens, a start token, nothing.
+
+        The folder does not say what its model was trained with.
+        """
+        starts = [] if start is None else [[start]]
+        written = self._written_before()
+        if written and max(written) < vocabulary:
+            starts = [written, *starts]
+        return [tokens for i, tokens in enumerate([*starts, []]) if tokens not in starts[:i]]
+
+    def _written_before(self) -> list[int]:
+        """Return the special tokens that the tokenizer writes before a text."""
+        text = "a"
+        with blame_files(f"the tokenizer in {self._path} fails on a text"):
+            bare = self.encode(text)
+            whole: list[int] = self.tokenizer(text, verbose=False)["input_ids"]
+        places = range(min(_LONGEST_START, len(whole) - len(bare)) + 1)
+        return next((whole[:i] for i in places if whole[i : i + len(bare)] == bare), [])
+
+    def _start(self, vocabulary: int) -> int | None:
         """Return the token for the start of a text; refuse a tokenizer that does not fit."""
         tokenizer, path = self.tokenizer, self._path
         # special ones beyond the model, such as a padding token added later, end no text
@@ -249,9 +281,9 @@ class LanguageEngine:
                 (token for token in model_tokens if type(token) is int and 0 <= token < vocabulary),
                 None,
             )
-        if start is None or start >= vocabulary:
+        if start is not None and start >= vocabulary:
             raise InputError(f"the tokenizer in {path} has no token for the start of a text")
-        return int(start)
+        return None if start is None else int(start)
 
     def _require_causal(self) -> None:
         """Refuse a model whose chances of a token know what follows it, as BERT's do."""
@@ -312,7 +344,7 @@ class LanguageEngine:
     def _require_one_law(self, tokens: Sequence[int], steps: int) -> None:
         """Refuse a model whose chances after a text differ with and without what it remembers."""
         torch = self._torch
-        row = torch.tensor([[self.facts.start, *tokens]], device=self._device)
+        row = torch.tensor([[*self._begin, *tokens]], device=self._device)
         with self._running(1):
             self._forget()
             written = self._generate(
@@ -356,7 +388,7 @@ class LanguageEngine:
             self.model(self._torch.tensor([[self.facts.start]], device=self._device))
 
     def _context(self) -> int:
-        """Return the longest context in tokens, without the start token.
+        """Return the longest context in tokens, with all that is before a text.
 
         Where no array has a row for each position, the number is only the folder's word: the model
         runs beyond it, and `LEAST_CONTEXT` tokens are asked of it in any case.
@@ -367,7 +399,7 @@ class LanguageEngine:
         words, kind = self.model.get_input_embeddings(), self._torch.nn.Embedding
         tables = (m for m in self.model.modules() if isinstance(m, kind) and m is not words)
         is_bound = any(size <= table.num_embeddings < size + _OFFSETS for table in tables)
-        return (size if is_bound else max(size, LEAST_CONTEXT)) - 1
+        return size if is_bound else max(size, LEAST_CONTEXT)
 
     @contextmanager
     def _running(self, rows: int) -> collections.abc.Generator[None]:
@@ -389,6 +421,9 @@ class LanguageEngine:
             raise InputError(
                 f"the model in {self._path} cannot be run: {reason_of(error)}"
             ) from error
+
+    def begin(self, number: int) -> None:
+        self._begin = self.facts.starts[number]
 
     def encode(self, text: str) -> list[int]:
         with blame_files(f"the tokenizer in {self._path} fails on a text"):
@@ -422,10 +457,16 @@ class LanguageEngine:
         torch = self._torch
         with torch.random.fork_rng(), self._running(rows):
             self._go_on(state)
-            start = torch.full((rows, 1), self.facts.start, device=self._device)
+            if self._begin:
+                start = torch.tensor([self._begin] * rows, device=self._device)
+            else:  # the law of the scores: any token may be the first
+                start = torch.randint(self.facts.vocabulary, (rows, 1), device=self._device)
             self._forget()
-            drawn = self._generate(start, torch.ones_like(start), length, do_sample=True)
-            texts, after = drawn[:, 1:].cpu().numpy(), self._random()
+            known = len(self._begin)
+            more = length - (0 if known else 1)
+            if more:
+                start = self._generate(start, torch.ones_like(start), more, do_sample=True)
+            texts, after = start[:, known:].cpu().numpy(), self._random()
         if not self._is_own and length > _GONE_ON:
             text = texts[int(self._random_tokens.integers(rows))].tolist()
             cut = int(self._random_tokens.integers(1, length - _GONE_ON + 1))
@@ -460,12 +501,15 @@ class LanguageEngine:
         return texts
 
     def _follow(self, prompts: Sequence[Sequence[int]], length: int) -> NDArray[Any]:
-        torch, start = self._torch, self.facts.start
-        width = max(map(len, prompts))
+        torch = self._torch
+        texts = [self._after_start(prompt) for prompt in prompts]
+        width = max(map(len, texts))
         # on the left, so that what is generated follows the prompt
-        padding = [width - len(row) for row in prompts]
-        rows = [[*[start] * (pad + 1), *row] for pad, row in zip(padding, prompts, strict=True)]
-        mask = [[0] * pad + [1] * (width + 1 - pad) for pad in padding]
+        padding = [width - len(text) for text in texts]
+        rows = [
+            [*[self.facts.start] * pad, *text] for pad, text in zip(padding, texts, strict=True)
+        ]
+        mask = [[0] * pad + [1] * (width - pad) for pad in padding]
         with self._running(len(prompts)):
             self._forget()
             sequences = self._generate(
@@ -473,12 +517,16 @@ class LanguageEngine:
                 torch.tensor(mask, device=self._device),
                 length,
             )
-        return sequences[:, width + 1 :].cpu().numpy()
+        return sequences[:, width:].cpu().numpy()
+
+    def _after_start(self, prompt: Sequence[int]) -> list[int]:
+        """Return a prompt with what is before it; a model goes on from one token at least."""
+        return [*self._begin, *prompt] or [self.facts.start]
 
     def _is_likeliest(self, prompt: Sequence[int], tokens: Sequence[int]) -> bool:
         """Say whether each token that was written is the likeliest by the scores, or ties."""
         torch = self._torch
-        row = torch.tensor([[self.facts.start, *prompt, *tokens]], device=self._device)
+        row = torch.tensor([[*self._after_start(prompt), *tokens]], device=self._device)
         with self._running(1):
             logits = self._logits(row[:, :-1])[0, -len(tokens) :]
         chosen = logits.gather(1, row[0, -len(tokens) :, None])[:, 0]
@@ -487,7 +535,7 @@ class LanguageEngine:
 
     def score(self, pieces: Sequence[Sequence[int]], asked: Asked) -> Floats:
         torch, start = self._torch, self.facts.start
-        ids = [[start, *piece] for piece in pieces]
+        ids = [[*self._begin, *piece] for piece in pieces]
         tokens = _padded(torch, ids, start).to(self._device)
         mask = _padded(torch, [[1] * len(row) for row in ids], 0).to(self._device)
         scores: list[Any] = []
@@ -496,9 +544,12 @@ class LanguageEngine:
             if not self._is_own:
                 self._require_past(ids, tokens, mask, logits)
             for row, piece in enumerate(pieces):
-                size = len(piece)
-                inputs = tokens[row, 1 : size + 1], logits[row, :size].double()
-                scores.append(self._ask(row, *inputs, asked).cpu().numpy())
+                known, size = len(self._begin), len(piece)
+                end = known + size
+                before = logits[row, max(0, known - 1) : end - 1].double()
+                if not known:  # nothing tells the first token: every one is as likely
+                    before = torch.nn.functional.pad(before, (0, 0, 1, 0))
+                scores.append(self._ask(row, tokens[row, known:end], before, asked).cpu().numpy())
         return np.array(scores, dtype=np.float64)
 
     def _require_past(self, ids: list[list[int]], tokens: Any, mask: Any, logits: Any) -> None:

@@ -244,7 +244,8 @@ class LanguageProcess:
             self.facts = ModelFacts.model_validate(self._process.told)
         except ValidationError as error:
             raise self._process.refused("facts that no model has") from error
-        if self.facts.start >= self.facts.vocabulary:
+        tokens = [self.facts.start, *(token for start in self.facts.starts for token in start)]
+        if not 0 <= min(tokens) <= max(tokens) < self.facts.vocabulary:
             raise self._process.refused("a start token that it does not have")
         self._spent, self._allowed = 0.0, _SLACK
         self._values = sum(files.values for files in parts.values())
@@ -269,6 +270,9 @@ class LanguageProcess:
             )
         finally:
             self._spent += time.monotonic() - before
+
+    def begin(self, number: int) -> None:
+        self._process.ask("begin", {"number": number}, most=_HEAD, seconds=_QUESTION)
 
     def encode(self, text: str) -> list[int]:
         _, arrays = self._of_text("encode", {"text": text}, len(text))

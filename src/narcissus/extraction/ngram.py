@@ -16,6 +16,7 @@ theory 10.
 
 from __future__ import annotations
 
+import sys
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -232,12 +233,20 @@ class CharacterNgram:
         """Return the text of code points."""
         return "".join(map(chr, tokens))
 
-    def following(self, prompts: Sequence[Sequence[int]], length: int) -> list[list[int]]:
+    @property
+    def context(self) -> int:
+        """Most code points of a prompt and what follows it: any number."""
+        return sys.maxsize
+
+    def following(
+        self, prompts: Sequence[Sequence[int]], length: int | Sequence[int]
+    ) -> list[list[int]]:
         """Continue prompts as `complete` does, in code points."""
-        return [
-            self.encode(continuation)
-            for continuation in self.complete([*map(self.decode, prompts)], length)
-        ]
+        if not prompts:
+            return []
+        longest = int(np.max(length))
+        texts = self.complete([*map(self.decode, prompts)], longest)
+        return [self.encode(text) for text in texts]
 
     def _likeliest(self, history: IntArray) -> IntArray:
         character = np.full(history.shape[0], -1, dtype=np.int64)

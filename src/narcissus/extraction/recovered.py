@@ -20,7 +20,7 @@ Narcissus theory 1 **[new]**.
 from __future__ import annotations
 
 import zlib
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -137,8 +137,15 @@ class Completes(Protocol):
         """Return the text of tokens, without start and end markers."""
         ...
 
-    def following(self, prompts: Sequence[Sequence[int]], length: int) -> list[list[int]]:
-        """Continue each prompt by at most ``length`` tokens."""
+    @property
+    def context(self) -> int:
+        """Most tokens of a prompt and what follows it."""
+        ...
+
+    def following(
+        self, prompts: Sequence[Sequence[int]], length: int | Sequence[int]
+    ) -> list[list[int]]:
+        """Continue each prompt by ``length`` tokens or more, of all or of each; fewer at an end."""
         ...
 
     def log_chances(
@@ -236,6 +243,78 @@ def _first(model: Completes, tokens: Sequence[int], count: int) -> Sequence[int]
     return tokens[:count]
 
 
+@dataclass(frozen=True)
+class Beginning:
+    """The tokens that begin a document, and what a model is asked to go on with."""
+
+    prompt: Sequence[int]
+    wanted: str  # the text of the prompt and of what follows it
+    needed: int  # tokens in which the document itself goes on
+    most: int  # tokens in which a model may say the same
+
+    def length(self, context: int) -> int:
+        """Return the tokens that are asked for: all that may be needed, as far as they fit."""
+        return max(self.needed, min(self.most, context - len(self.prompt)))
+
+    def fits(self, context: int) -> bool:
+        return len(self.prompt) + self.needed <= context
+
+
+def begin_document(
+    model: Completes, tokens: Sequence[int], prompt: Sequence[int], wanted: str
+) -> Beginning:
+    """Count the tokens that a document itself takes from the end of a prompt to that of a text.
+
+    tokens: of the document.
+    wanted: how the text of these tokens begins; the prompt is known of it.
+    """
+
+    def reached(count: int) -> int:
+        return len(model.decode(tokens[:count]))
+
+    known = len(prompt)
+    left = max(1, len(wanted.encode()) - len(model.decode(prompt).encode()))
+    # no token is less than a byte, but for one that a decoder drops
+    near = min(len(tokens), known + left)
+    high = near if reached(near) >= len(wanted) else len(tokens)
+    count = bisect_left(range(high), len(wanted), lo=min(known, high), key=reached)
+    # a character that is cut counts as several
+    while count < len(tokens) and not model.decode(tokens[:count]).startswith(wanted):
+        count += 1
+    while count > known + 1 and model.decode(tokens[: count - 1]).startswith(wanted):
+        count -= 1
+    needed = max(1, count - known)
+    return Beginning(prompt, wanted, needed, max(needed, left))
+
+
+def _beginning(model: Completes, text: str, place: int, end: int) -> Beginning:
+    """Return how a text begins, of which so many characters are known and must follow."""
+    tokens = model.encode(text)
+
+    def reached(count: int) -> int:
+        return len(model.decode(tokens[:count]))
+
+    count = bisect_right(range(len(tokens) + 1), place, key=reached) - 1
+    # what the tokens say, which is not the text where a tokenizer drops cases or spaces
+    wanted = model.decode(tokens)[:end]
+    return begin_document(model, tokens, _first(model, tokens, count), wanted)
+
+
+def within_context(
+    model: Completes, texts: Sequence[str], *, prefix: Sequence[int], window: int
+) -> BoolArray:
+    """Check whether the context of a model holds what is known of each text and what follows.
+
+    Both are counted in the tokens of the text itself, whatever the others are.
+    """
+    fits = [
+        len(model.encode(text)) <= model.context
+        or _beginning(model, text, place, place + window).fits(model.context)
+        for text, place in zip(texts, prefix, strict=True)
+    ]
+    return np.array(fits, dtype=np.bool_)
+
+
 def continuations(
     model: Completes, texts: Sequence[str], *, prefix: Sequence[int], window: int | Sequence[int]
 ) -> list[tuple[str, str]]:
@@ -243,49 +322,43 @@ def continuations(
 
     Both end ``window`` characters after what is known, for all texts or for each. What is said is
     empty where the tokens of a text do not tell it.
+    Raises InputError: a text is too short, or the context of the model does not hold what is known
+        and what follows (`within_context`).
     """
     windows = [
         integer("window", int(stretch), low=1) for stretch in np.broadcast_to(window, len(texts))
     ]
     ends = [place + size for place, size in zip(prefix, windows, strict=True)]
-    prompts: list[Sequence[int]] = []
-    wanted: list[str] = []
-    for number, (text, place, end) in enumerate(zip(texts, prefix, ends, strict=True)):
+    for number, (text, end) in enumerate(zip(texts, ends, strict=True)):
         if len(text) < end:
             raise InputError(
                 f"`texts` must have {end} characters or more, what is known and what "
                 f"follows it: number {number} has {len(text)}"
             )
-        tokens = model.encode(text)
-
-        def reached(count: int, tokens: Sequence[int] = tokens) -> int:
-            return len(model.decode(tokens[:count]))
-
-        count = bisect_right(range(len(tokens) + 1), place, key=reached) - 1
-        prompts.append(_first(model, tokens, count))
-        # what the tokens say, which is not the text where a tokenizer drops cases or spaces
-        wanted.append(model.decode(tokens)[:end])
-    outputs = continued(model, prompts, wanted)
+    beginnings = [
+        _beginning(model, text, place, end)
+        for text, place, end in zip(texts, prefix, ends, strict=True)
+    ]
+    outputs = continued(model, beginnings)
     return [
-        (stretch, true) if len(true) == end else ("", text)
-        for stretch, true, end, text in zip(outputs, wanted, ends, texts, strict=True)
+        (stretch, beginning.wanted) if len(beginning.wanted) == end else ("", text)
+        for stretch, beginning, end, text in zip(outputs, beginnings, ends, texts, strict=True)
     ]
 
 
-def continued(
-    model: Completes, prompts: Sequence[Sequence[int]], wanted: Sequence[str]
-) -> list[str]:
-    """Return what a model says, prompts included, cut to the length of what is wanted."""
-    if not prompts:
+def continued(model: Completes, beginnings: Sequence[Beginning]) -> list[str]:
+    """Return what a model says, prompts included, cut to the length of what is wanted.
+
+    Each document is asked for as many tokens as it takes by itself: no other changes that.
+    """
+    if not beginnings:
         return []
-    prompt_sizes = [len(model.decode(prompt).encode()) for prompt in prompts]
-    left = [len(text.encode()) - size for text, size in zip(wanted, prompt_sizes, strict=True)]
-    continuations = model.following(prompts, max(1, *left))  # no token is less than a byte
-    outputs = [
-        model.decode([*prompt, *continuation])
-        for prompt, continuation in zip(prompts, continuations, strict=True)
+    lengths = [beginning.length(model.context) for beginning in beginnings]
+    continuations = model.following([beginning.prompt for beginning in beginnings], lengths)
+    return [
+        model.decode([*beginning.prompt, *continuation])[: len(beginning.wanted)]
+        for beginning, continuation in zip(beginnings, continuations, strict=True)
     ]
-    return [prompt[: len(text)] for prompt, text in zip(outputs, wanted, strict=True)]
 
 
 def nearly(

@@ -246,7 +246,8 @@ def _given_away(asked: OwnModel, place: Path | None) -> Plan:
 def _audit_seconds(asked: OwnModel, files: Mapping[str, str]) -> float:
     """Measure a few samples and documents; the runs of a program are not among them."""
     model, documents = HuggingFaceGenerator(asked.model), [*map(read_documents, files.values())]
-    known = [model.encode(one.text)[: asked.prompt] for one in documents[0][:TIMED]]
+    room = max(1, min(asked.prompt, model.context - LENGTH // 10))
+    known = [model.encode(one.text)[:room] for one in documents[0][:TIMED]]
     times = [time.perf_counter()]
     drawn = model.sample(min(TIMED, asked.samples), LENGTH // 10, rng=1)
     times.append(time.perf_counter())

@@ -1,5 +1,7 @@
 """The attacks themselves: whom they ask, and on which documents."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,7 @@ from narcissus.kinds.memorization.language.schema import (
     DiscoverySection,
     GenerationSection,
 )
+from narcissus.kinds.memorization.language.sections import too_short
 
 NAMES = "Abelard Beatrix Casimir Dorothy Eleanor Ferdinand Griselda Hieronymus Isidore"
 TEXTS = [f"{i} this is the letter of {one} to somebody" for i, one in enumerate(NAMES.split())]
@@ -61,6 +64,43 @@ def test_shadow_models_are_attacked_as_the_model_is():
     assert read == [1, 2] * 2  # one after another, not all held at once
     (found,) = completed(MODELS, DIVISION, CompletionSection(prefix=29, window=10))
     assert found.by_shadows == ()
+
+
+class InBytes(CharacterNgram):
+    """An n-gram model whose tokens are bytes, and whose context holds few of them."""
+
+    context = 60
+
+    def encode(self, text):
+        return [*text.encode()]
+
+    def decode(self, tokens):
+        return bytes(tokens).decode(errors="replace")
+
+
+def test_documents_that_the_context_does_not_hold_are_counted_and_change_no_others():
+    """One document of emojis took the beginning from the prompts of all others, in silence."""
+    emojis = TextDocument("\U0001f600" * 39)
+    model = InBytes([document.text for document in DIVISION.trained] * 3, order=12)
+    models = ModelsUnderStudy(model, None, None, None, 1)
+    section = CompletionSection(prefix=29, window=10, edits=0.1)
+    before = completed(models, DIVISION, section)
+    with_emojis = Division((*DIVISION.trained, emojis), DIVISION.fresh)
+    after = completed(models, with_emojis, section)
+    for attack, other in zip(before, after, strict=True):
+        assert attack.recovered.all()
+        assert other.recovered.tolist() == attack.recovered.tolist()
+        assert (attack.beyond_context, other.beyond_context) == (0, 1)
+    study = SimpleNamespace(completion=section, discovery=None)
+    whole = SimpleNamespace(total=len(DIVISION.trained))
+    attack = SimpleNamespace(name="completion", groups=[whole], beyond_context=1)
+    result = SimpleNamespace(trained=len(DIVISION.trained) + 2, attacks=[attack])
+    beyond, short = too_short(study, result)
+    assert "context does not hold their first 29 characters and 10" in beyond.reason
+    assert beyond.quantity.startswith("completion of 1 of ")
+    assert short.quantity.startswith("completion of 1 of ")
+    with pytest.raises(InputError, match="hold no document's beginning"):
+        completed(models, Division((emojis,), DIVISION.fresh), section)
 
 
 def test_short_documents_are_on_no_side_of_completion():

@@ -29,6 +29,7 @@ from narcissus.extraction.recovered import (
     nearly,
     printed_stretches,
     prompt_ends,
+    within_context,
 )
 from narcissus.kinds.memorization.language.schema import (
     CompletionSection,
@@ -68,6 +69,8 @@ class AttackedDocuments:
     by_shadows: tuple[BoolArray, ...] = ()
     # Of those trained on, whose continuations are as near to another document's text
     unrelated: int | None = None
+    # Of those trained on, whose beginning and what follows it the context does not hold
+    beyond_context: int = 0
 
 
 def keeping(
@@ -79,6 +82,7 @@ def keeping(
     """Let models on a device show what they do, and keep each batch as it ends.
 
     texts: of each group of documents; a model whose tokenizer loses those of a group is refused.
+        What is before each text is chosen by the first group, those trained on.
     """
 
     def kept(model: LanguageModel) -> LanguageModel:
@@ -86,6 +90,7 @@ def keeping(
             model.observer, model.store = observer, store
             for group in texts:
                 model.require_texts(group)
+            model.choose_start(texts[0])
         return model
 
     return replace(
@@ -172,11 +177,14 @@ def completed(
     Verbatim first, then nearly so where the section asks for it. None where `prompt` is counted in
     tokens and no document trained on is long enough.
     Raises InputError: no document trained on has a `prefix` of so many characters, and what follows
-        it.
+        it; or the context of the model holds none of them.
     """
 
-    def long(documents: Sequence[TextDocument]) -> tuple[list[TextDocument], list[int]]:
-        """Return the documents that are long enough, and the characters of each that are known."""
+    def long(documents: Sequence[TextDocument]) -> tuple[list[TextDocument], list[int], int]:
+        """Return the documents that can be continued, and the characters of each that are known.
+
+        The last number counts those that are long enough, but too long for the context.
+        """
         texts = texts_of(documents)
         ends = (
             prompt_ends(models.model, texts, prompt=section.prompt or 50)
@@ -184,9 +192,22 @@ def completed(
             else [section.prefix] * len(texts)
         )
         places = long_enough(texts, prefix=ends, window=section.window)
-        return [documents[i] for i in places], [ends[i] for i in places]
+        fits = within_context(
+            models.model,
+            [texts[i] for i in places],
+            prefix=[ends[i] for i in places],
+            window=section.window,
+        )
+        held = [i for i, is_held in zip(places, fits, strict=True) if is_held]
+        return [documents[i] for i in held], [ends[i] for i in held], len(places) - len(held)
 
     trained, fresh = long(division.trained), long(division.fresh)
+    if not trained[0] and trained[2]:
+        raise InputError(
+            f"the model reads {models.model.context:,} tokens at a time, which hold no document's "
+            f"beginning and the {section.window} characters after it: make `prompt`, `prefix` or "
+            "`window` of [completion] smaller, or write `completion = false`"
+        )
     if not trained[0]:
         if section.prefix is None:
             return []
@@ -195,7 +216,7 @@ def completed(
             "needs: make `prefix` or `window` smaller, or write `completion = false`"
         )
 
-    def by(model: LanguageModel, side: tuple[list[TextDocument], list[int]]) -> Continued:
+    def by(model: LanguageModel, side: tuple[list[TextDocument], list[int], int]) -> Continued:
         # a model with other tokens is given the same characters, as far as its tokens reach
         answers = continuations(model, texts_of(side[0]), prefix=side[1], window=section.window)
         after = [
@@ -232,10 +253,9 @@ def completed(
         rules.append(("unrelated", "", lambda answers: near(answers, 1)))
     verbatim, *nearby = _attacked(models, (trained, trained[0]), (fresh, fresh[0]), by, rules)
     others = [int(attempt.recovered.sum()) for attempt in nearby[1:] if len(trained[0]) > 1]
-    return [
-        verbatim,
-        *(replace(attempt, unrelated=others[0]) if others else attempt for attempt in nearby[:1]),
-    ]
+    unrelated = [replace(attempt, unrelated=others[0]) for attempt in nearby[:1] if others]
+    played = [verbatim, *(unrelated or nearby[:1])]
+    return [replace(attempt, beyond_context=trained[2]) for attempt in played]
 
 
 Continued = tuple[LanguageModel, BoolArray, list[tuple[str, str]]]

@@ -21,7 +21,11 @@ from narcissus.extraction.assess import assess_extraction
 from narcissus.extraction.canaries import CanaryPlan, NamedCanaries, PlantedCanary, named_canaries
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
-from narcissus.extraction.language_models import HasModels, ModelsUnderStudy
+from narcissus.extraction.language_models import (
+    HasModels,
+    ModelsUnderStudy,
+    start_of,
+)
 from narcissus.extraction.model_digest import model_digest
 from narcissus.extraction.recovered import (
     Division,
@@ -135,6 +139,11 @@ class DocumentAttack(Fact):
         description="Continuations that are as near to the text of another document trained on, "
         "where near-verbatim ones count.",
     )
+    beyond_context: Count = Field(
+        0,
+        description="Documents trained on that were left out: the model's context does not hold "
+        "their beginning and what follows it.",
+    )
 
     @model_validator(mode="after")
     def _paired(self) -> Self:
@@ -207,6 +216,7 @@ class LanguageResult(MemorizedResult):
     """What a language model gives away."""
 
     model: str = Field(description="What it is, in words.")
+    start: str = Field("", description="What is before each text, where that was chosen.")
     has_reference: bool
     trained_copies: Positive = Field(description="Documents trained on, with their copies.")
     attacks: tuple[DocumentAttack, ...] = Field(min_length=1)
@@ -248,6 +258,7 @@ class FoundAboutModel:
     evidence: ExtractionEvidence | None
     has_reference: bool
     unpublished: tuple[str, ...] = ()
+    start: str = ""  # what is before each text, where that was chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,6 +366,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
                 evidence,
                 models.reference is not None,
                 work.part.unpublished,
+                start_of(models.model),
             ),
         )
 
@@ -379,6 +391,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             program = ProgramResult.of(evidence, study.program.relation.build())
         result = LanguageResult(
             model=found.words,
+            start=found.start,
             parameters=found.parameters,
             has_reference=found.has_reference,
             unpublished=found.unpublished,
@@ -397,6 +410,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
                     ranked=part.ranked,
                     merged=merged,
                     unrelated=part.unrelated,
+                    beyond_context=part.beyond_context,
                 )
                 for part, copy_groups, (_, merged) in zip(
                     found.attacked, groups, divided, strict=True

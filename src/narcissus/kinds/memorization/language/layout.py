@@ -134,6 +134,7 @@ class LanguageLayout(MemorizationLayout):
         rows = [
             ("Model", result.model),
             ("Numbers in it", number(result.parameters)),
+            *([("Before each text", result.start)] if result.start else []),
             (
                 "Trained on",
                 f"{number(result.trained)} different documents, "

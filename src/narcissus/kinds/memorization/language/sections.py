@@ -143,7 +143,7 @@ def canary_blocks(groups: Sequence[CanaryGroup]) -> Iterator[Block]:
 
 
 def too_short(study: Any, result: LanguageResult) -> Iterator[NotAssessed]:
-    """Yield how many documents trained on are too short to be gone on with."""
+    """Yield how many documents trained on are too short or too long to be gone on with."""
     trained = result.trained
     for attack, section in (("completion", study.completion), ("discovery", study.discovery)):
         if not section:
@@ -153,8 +153,17 @@ def too_short(study: Any, result: LanguageResult) -> Iterator[NotAssessed]:
             unit = "tokens"
         elif section.prefix is not None:
             known, option = f"{section.prefix} characters", "prefix"
-        totals = [one.groups[0].total for one in result.attacks if one.name.startswith(attack)]
-        if short := trained - (totals[0] if totals else 0):
+        played = [part for part in result.attacks if part.name.startswith(attack)]
+        total = played[0].groups[0].total if played else 0
+        beyond = played[0].beyond_context if played else 0
+        if beyond:
+            yield NotAssessed(
+                f"{attack} of {beyond:,} of {trained:,} documents trained on",
+                f"the model's context does not hold their first {known} and {section.window} "
+                f"{unit} after them",
+                f"a smaller `{option}` or `window` in [{attack}]",
+            )
+        if short := trained - total - beyond:
             yield NotAssessed(
                 f"{attack} of {short:,} of {trained:,} documents trained on",
                 f"they have no {section.window} {unit} after their first {known}",
