@@ -28,8 +28,8 @@ from narcissus.extraction.language_models import (
     libraries,
     write_tokenizer,
 )
-from narcissus.extraction.model_folders import check_model_folder
 from narcissus.extraction.model_engine import LanguageEngine
+from narcissus.extraction.model_folders import check_model_folder
 from narcissus.extraction.ngram import memorised, rank_samples
 from narcissus.extraction.recovered import (
     TextDocument,
