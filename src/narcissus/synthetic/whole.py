@@ -403,6 +403,8 @@ def _people_together(
         }
     if not {"real", "synthetic"} <= named.keys():
         return None
+    # rows are counted off in the order of the files, whichever way the units were read
+    named = {file: named[file] for file in raws if file in named}
     together = rows_together({file: some[file] for file in named}, named)
     return None if together is None else (named["real"].name, together)
 
