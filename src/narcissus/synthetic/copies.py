@@ -393,13 +393,19 @@ def _alike(
     return share, pairs
 
 
-def _absent_and_twins(views: Views, ours: Positions, columns: Sequence[int]) -> tuple[int, int]:
-    """Count the different values of the file that nobody has, and that two people have."""
+def absent_and_twins(
+    views: Views, ours: Positions, columns: Sequence[int], others: Positions | None = None
+) -> tuple[int, int]:
+    """Count the different values of the file that nobody has, and that two people have.
+
+    others: Of values that these people have, nothing is counted.
+    """
     counts = np.zeros(3, np.int64)
     for view, members in views.each():
-        here, there = _places(
-            views.keys(ours, view, columns), views.keys(views.rows[members], view, columns)
-        )
+        rows = views.keys(views.rows[members], view, columns)
+        if others is not None:
+            rows = rows[~np.isin(rows, views.keys(others, view, columns))]
+        here, there = _places(views.keys(ours, view, columns), rows)
         size = 1 + max(int(here.max(initial=0)), int(there.max(initial=0)))
         people = np.bincount(here, minlength=size)[np.unique(there)]
         counts += np.bincount(people.clip(max=3), minlength=4)[:3]
@@ -436,7 +442,7 @@ def copies_on(views: Views, ours: Positions, columns: Sequence[int]) -> Copies:
         0,
         0,
         0.0,
-        *_absent_and_twins(views, ours, columns),
+        *absent_and_twins(views, ours, columns),
     )
 
 

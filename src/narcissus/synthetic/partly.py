@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import scipy
@@ -24,6 +24,7 @@ from narcissus.evidence.intervals import TwoSamples
 from narcissus.synthetic.copies import (
     Copies,
     Views,
+    absent_and_twins,
     beside_control,
     copies_by,
     copies_of,
@@ -99,7 +100,9 @@ def partly_copied(
     second, others_scored = (some[~_is_among(views, some, first)] for some in (second, others))
     if len(second) < FEWEST:
         return None
-    many = copies_of(views, second, rng)
+    # people of the second half have none of the values of the first: these are no coincidences
+    absent, twins = absent_and_twins(views, second, range(len(views.fine)), first)
+    many = replace(copies_of(views, second, rng), absent=absent, twins=twins)
     alone = [copies_on(views, second, [j]).unique for j in range(len(chosen.columns))]
     telling = [j for j, unique in enumerate(alone) if unique >= _OWN]
     drawn = [copies_by(Views(chosen.shuffled(j, rng), rng), second, many).standing for j in telling]
