@@ -881,6 +881,26 @@ def test_copies_in_a_panel_are_rows_while_no_unit_is_named(is_numbered, tmp_path
     assert audited(hospital(), hospital(seed=2), tmp_path)[0].record.result.numbering == ""
 
 
+def test_rows_near_rows_of_a_panel_are_rows_while_no_unit_is_named(tmp_path):
+    """Sixty rows of twelve people were "60 of 600 people"."""
+    rng = np.random.default_rng(4)
+    measures = list("abcdef")
+    real, made = (
+        panel(waves=5, seed=seed).assign(**{m: rng.normal(50, 9, 500).round(1) for m in measures})
+        for seed in (1, 2)
+    )
+    made.loc[:59, measures] = real.loc[:59, measures] + rng.choice([-0.1, 0.1], (60, 6)).round(1)
+    made[measures] = made[measures].round(1)
+    made.loc[:59, ["hours", "region"]] = real.loc[:59, ["hours", "region"]]
+    made.loc[:59, "income"] = (real.loc[:59, "income"] * 1.01).round(2)
+    audit, _ = audited(real, made, tmp_path)
+    asked = [each for each in audit.record.result.unaccounted if isinstance(each, CountedQuestion)]
+    many = {each.who: each.of for each in asked}
+    assert many["rows (several of each `person`)"] == 500
+    assert many.get("people", 100) == 100
+    assert "500 people" not in " ".join([audit.verdict, *(each.reason for each in asked)])
+
+
 def test_a_verdict_on_a_data_frame_names_what_a_file_of_it_may_hold(tmp_path):
     """Not shown, of a frame: what is written of it may hold more than its cells."""
     real, made = hospital(), hospital(seed=2)

@@ -216,3 +216,29 @@ def test_copies_are_counted_by_either_rule_of_rounding(rule, many):
     assert (
         file_facts(read_whole(real, rounded(fresh).astype(int)), [], entropy=1).copies.standing == 0
     )
+
+
+@pytest.mark.parametrize("rule", ["half to even", "half up"])
+@pytest.mark.parametrize("seed", range(3))
+def test_few_copies_are_counted_where_columns_are_rounded_and_cut(rule, seed):
+    """What other people's numbers suggest of each column, one rule holds of all that are rounded.
+
+    An age that is cut to tens looks as if it were rounded, where few rows tell.
+    """
+    rng = np.random.default_rng(seed)
+
+    def people(many):
+        sides = np.round(rng.normal([50, 45, 40, 30], 12, (many, 4)) * 2) / 2
+        return pd.DataFrame(sides, columns=list("abcd")).assign(age=rng.integers(18, 90, many))
+
+    def rounded(frame):
+        halves = frame / 2  # .5 in one of four
+        many = halves.round() if rule == "half to even" else np.floor(halves + 0.5)
+        return (2 * many).assign(age=frame["age"] // 10 * 10)
+
+    real, other, fresh = people(200), people(200), people(200)
+    made = pd.concat([rounded(real[:12]), rounded(other[12:])], ignore_index=True)
+    facts = file_facts(read_whole(real, made), [], entropy=1)
+    by_chance = file_facts(read_whole(real, rounded(fresh)), [], entropy=1).copies
+    assert facts.copies.standing >= 12
+    assert by_chance.standing <= by_chance.most_coincidences(0.001)

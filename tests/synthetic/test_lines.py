@@ -60,6 +60,32 @@ def test_other_people_in_other_units_are_on_no_line(unit, seed):
     assert not any("units" in way.words for way in way_of(draw(), change(draw(seed))))
 
 
+RATES = {
+    "a rate": lambda x: np.round(x * 0.93, 2),
+    "a rate, the middle up": lambda x: np.floor(x * 0.93 * 100 + 0.5) / 100,
+    "a rate of five digits": lambda x: np.round(x * 1.0847, 2),
+    "a rate in the other direction": lambda x: np.round(x / 1.0752, 2),
+    "a rate and a level": lambda x: np.round(x * 0.93 + 12.5, 2),
+}
+
+
+@pytest.mark.parametrize(
+    ("rate", "many"),
+    [(rate, 45) for rate in RATES if "level" not in rate] + [(r, 300) for r in RATES],
+)
+@pytest.mark.parametrize("seed", range(2))
+def test_all_numbers_that_a_rate_carries_are_theirs(rate, many, seed):
+    """A slope that is fitted misses a rate by its last digits, and rounds some to another side."""
+    known, others = (np.round(incomes(s)[:300] / 10, 2) for s in (seed, seed + 10))
+    own = RATES[rate](known[:many])
+    (way,) = way_of(known, np.r_[own, RATES[rate](others[many:])])
+    readings = [way.known, *(each for each in way.by_rule if each is not None)]
+    place = np.searchsorted(np.unique(known), known[:many])
+    written = way.own[np.searchsorted(np.unique(np.r_[own, RATES[rate](others[many:])]), own)]
+    assert np.any([each[place] == written for each in readings], axis=0).all()
+    assert np.mean(readings[0][place] == written) > 0.95
+
+
 def test_numbers_too_coarse_to_tell_are_on_no_line():
     ages = np.arange(18.0, 90)
     assert line_of_a_part(ages, ages + 2, 0) is None

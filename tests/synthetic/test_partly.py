@@ -105,3 +105,29 @@ def test_the_fit_is_that_of_its_formula():
         total += (chance[:, None] * same).sum(axis=0) * start / (start + (1 - start) * often)
         weight += chance.sum()
     assert fit.step(start, 0.5)[0] == pytest.approx(total / weight, rel=1e-4)
+
+
+def of_fresh(real, names, seeds):
+    """Return the share of unique people who stand in fresh samples by some columns, on average."""
+    alone = real[names][~real.duplicated(names, keep=False)].apply(tuple, axis=1)
+    fresh = (answers(len(real), len(real.columns), seed) for seed in seeds)
+    return np.mean([alone.isin(set(f[names].apply(tuple, axis=1))).mean() for f in fresh])
+
+
+def test_coincidences_are_those_of_fresh_samples():
+    """None was expected of 100, where pairs of the scored half alone are counted: they are few."""
+    shares = []
+    for seed in range(8):
+        real, other = answers(240, 8, 50 + seed), answers(240, 8, 70 + seed)
+        names, many, _ = sought(real, partly(real, other, list(real)[:6]))
+        shares.append((many.expected / many.unique, of_fresh(real, list(names), range(200, 210))))
+    told, true = np.transpose(shares)
+    assert (told > true / 4).all()
+    assert told.mean() == pytest.approx(true.mean(), rel=0.3)
+
+
+def test_whoever_is_scored_is_unique_in_the_data():
+    """150 of 150 were called unique, where 279 of 300 are."""
+    real, other = answers(240, 7, 51), answers(240, 7, 71)
+    _, many, _ = sought(real, partly(real, other, list(real)[:5]))
+    assert many.unique == pytest.approx(many.all_unique / 2, rel=0.1)

@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from narcissus.synthetic.copies import Views
+from narcissus.synthetic.nearly import nearer_people
 from narcissus.synthetic.traces import traces_of
 from narcissus.synthetic.whole import read_whole
 
@@ -65,3 +67,37 @@ def test_people_of_one_row_each_have_no_history():
     assert read_whole(real, made, unit="person").together is None
     some = [side.drop(columns="wave") for side in (panel(100, 1), panel(100, 2))]
     assert read_whole(*some).together is None
+
+
+CONTROLS = {
+    "of other people": panel(100, 4, first=2_000),
+    "of few people": panel(10, 4, first=2_000),
+    "without a column": panel(100, 4, first=2_000).drop(columns="score"),
+}
+
+
+def together(real, made, unit, control=None):
+    people = read_whole(real, made, control, unit=unit).together.files
+    sides = people.rows("real"), people.rows("control")
+    return nearer_people(people, Views(people, np.random.default_rng(1)), sides)
+
+
+@pytest.mark.parametrize("unit", [None, "person"])
+@pytest.mark.parametrize("control", CONTROLS)
+def test_a_control_takes_no_history_away(unit, control):
+    """Whoever is told without a control is told with one, beside its people where it has enough."""
+    real, fresh = panel(100, 1), panel(100, 2, first=1_000)
+    made = put_back(real, fresh, 15, "percent")
+    alone, people = together(real, made, unit), together(real, made, unit, CONTROLS[control])
+    assert alone is not None
+    assert people is not None
+    assert people.standing == alone.standing
+    assert not people.is_explained
+    assert (people.beside is not None) == (control == "of other people")
+
+
+@pytest.mark.parametrize("unit", [None, "person"])
+def test_histories_of_the_control_are_no_finding(unit):
+    real, control = panel(100, 5), panel(100, 6, first=2_000)
+    made = put_back(control, panel(100, 7, first=1_000), 30, "percent")
+    assert together(real, made, unit, control) is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from narcissus._random import child
 from narcissus.evidence.intervals import TwoSamples
+from narcissus.synthetic.written import RULES
 
 Positions = NDArray[np.int64]
 Keys = NDArray[np.uint64]
@@ -26,6 +28,9 @@ DECOYS = 5_000
 """Most people whom a decoy is made of."""
 TELLING = 3
 """Columns of the set that makes most people unique."""
+_CUT = RULES.index("cut")
+_FEW_CUT = 3  # columns that may be cut: all sets of so many are
+_MOST_CUT = 8  # sets of these
 _LOOKED_AT = 50_000  # rows by which these are chosen
 _AGREE = (
     0.75,
@@ -46,9 +51,9 @@ class AtLevels(Protocol):
 
 @runtime_checkable
 class RoundedLevels(AtLevels, Protocol):
-    """The same of numbers that are rounded by one of two rules."""
+    """The same of numbers that are rounded by one of a few rules."""
 
-    def has_other(self, level: int) -> bool: ...
+    def has_rule(self, level: int, rule: int) -> bool: ...
 
 
 class SeenFiles(Protocol):
@@ -262,17 +267,14 @@ class Views:
         self.kinds = [kinds[k] for k in order]
         self.members = [np.flatnonzero(which.ravel() == k) for k in order]
         self.unread = len(self.rows) - sum(map(len, self.members))
-        # numbers in the middle may be rounded by another rule: the same rows are read again so
+        # numbers may be rounded by other rules: the same rows are read again so
         self.many = len(self.kinds)
-        self.again: dict[int, int] = {}  # by view, the one that reads its rows so
+        self.again: dict[int, list[int]] = {}  # by view, those that read its rows again
         for view in range(self.many):
-            other = self.kinds[view].copy()
-            for j, cover in files.covers.items():
-                if isinstance(cover, RoundedLevels) and cover.has_other(int(other[j])):
-                    other[j] = -other[j]
-            if (other != self.kinds[view]).any():
-                self.again[view] = len(self.kinds)
-                self.kinds.append(other)
+            self.again[view] = []
+            for kind in _other_readings(self.kinds[view], files.covers):
+                self.again[view].append(len(self.kinds))
+                self.kinds.append(kind)
                 self.members.append(self.members[view])
 
     def codes(self, column: int, view: int) -> Positions:
@@ -292,6 +294,30 @@ class Views:
     def each(self) -> Iterator[tuple[int, Positions]]:
         """Yield each view with the places of its rows in the file."""
         yield from enumerate(self.members)
+
+
+def _other_readings(kind: Positions, covers: Mapping[int, AtLevels]) -> Iterator[Positions]:
+    """Yield levels by the other rules that may have written them, below 0 as `at_level` reads them.
+
+    The middle is rounded to even or up in all columns, as one program does, and columns of which
+    it is open whether they are rounded or cut are cut, in all ways where these are few.
+    """
+    rounded = {j: cover for j, cover in covers.items() if isinstance(cover, RoundedLevels)}
+    cuts = [j for j, cover in rounded.items() if cover.has_rule(int(kind[j]), _CUT)]
+    some = [(), tuple(cuts), *((j,) for j in cuts)]
+    if len(cuts) <= _FEW_CUT:
+        some = [each for size in range(len(cuts) + 1) for each in combinations(cuts, size)]
+    seen = {kind.tobytes()}
+    for cut in some[:_MOST_CUT]:
+        for rule in range(_CUT):
+            other = kind.copy()
+            for j, cover in rounded.items():
+                by = _CUT if j in cut else rule
+                if cover.has_rule(int(kind[j]), by):
+                    other[j] = -(len(RULES) * kind[j] + by)
+            if other.tobytes() not in seen:
+                seen.add(other.tobytes())
+                yield other
 
 
 def _places(*keys: Keys) -> list[Positions]:
@@ -358,20 +384,28 @@ def _alike(
         weight = len(views.members[view]) / len(views.rows)
         share += weight * float((people > 1)[places].mean())
         pairs += weight * float((people == 2).sum())
-        if view in views.again:  # who is alike by the other rule alone
-            others, again = counted(views.again[view])
-            is_new = (again == 2)[others] & (people == 1)[places]
+        left = (people == 1)[places]
+        for other in views.again[view]:  # who is alike by another rule alone
+            others, again = counted(other)
+            is_new = (again == 2)[others] & left
+            left &= ~is_new
             pairs += weight * float(len(np.unique(others[is_new])))
     return share, pairs
 
 
-def _absent_and_twins(views: Views, ours: Positions, columns: Sequence[int]) -> tuple[int, int]:
-    """Count the different values of the file that nobody has, and that two people have."""
+def absent_and_twins(
+    views: Views, ours: Positions, columns: Sequence[int], others: Positions | None = None
+) -> tuple[int, int]:
+    """Count the different values of the file that nobody has, and that two people have.
+
+    others: Of values that these people have, nothing is counted.
+    """
     counts = np.zeros(3, np.int64)
     for view, members in views.each():
-        here, there = _places(
-            views.keys(ours, view, columns), views.keys(views.rows[members], view, columns)
-        )
+        rows = views.keys(views.rows[members], view, columns)
+        if others is not None:
+            rows = rows[~np.isin(rows, views.keys(others, view, columns))]
+        here, there = _places(views.keys(ours, view, columns), rows)
         size = 1 + max(int(here.max(initial=0)), int(there.max(initial=0)))
         people = np.bincount(here, minlength=size)[np.unique(there)]
         counts += np.bincount(people.clip(max=3), minlength=4)[:3]
@@ -408,7 +442,7 @@ def copies_on(views: Views, ours: Positions, columns: Sequence[int]) -> Copies:
         0,
         0,
         0.0,
-        *_absent_and_twins(views, ours, columns),
+        *absent_and_twins(views, ours, columns),
     )
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import scipy
@@ -24,6 +24,7 @@ from narcissus.evidence.intervals import TwoSamples
 from narcissus.synthetic.copies import (
     Copies,
     Views,
+    absent_and_twins,
     beside_control,
     copies_by,
     copies_of,
@@ -59,6 +60,12 @@ class PartlyCopied(Copies):
     # and who stand in the file
     all_unique: int = 0
     all_standing: int = 0
+    by_chance: float = 0.0  # share of unique people that is expected, by pairs of both halves
+
+    @property
+    def expected(self) -> float:
+        """Coincidences: unique people who would stand in a file of other people."""
+        return self.unique * self.by_chance
 
     def most_coincidences(self, error: float) -> float:
         """Return the coincidences that are exceeded by chance in at most ``error`` of files."""
@@ -68,6 +75,7 @@ class PartlyCopied(Copies):
             super().most_coincidences(error),
             self.most_of_any_law(error),
             float(scipy.stats.poisson.isf(error, high)),
+            self.expected,
         )
         return min(float(self.unique), limit)
 
@@ -79,6 +87,8 @@ def partly_copied(
 
     ours, others: One row of each person of the data, and of the control.
 
+    Whoever is scored is like nobody of the first half: that is given, as the columns are.
+
     Return the names of the columns, the people, and these beside the control. None where columns or
     people are too few.
     """
@@ -87,17 +97,45 @@ def partly_copied(
         return None
     chosen = files.select(_chosen(Views(files, rng), first, rng))
     views = Views(chosen, rng)
-    many = copies_of(views, second, rng)
+    second, others_scored = (some[~_is_among(views, some, first)] for some in (second, others))
+    if len(second) < FEWEST:
+        return None
+    # people of the second half have none of the values of the first: these are no coincidences
+    absent, twins = absent_and_twins(views, second, range(len(views.fine)), first)
+    many = replace(copies_of(views, second, rng), absent=absent, twins=twins)
     alone = [copies_on(views, second, [j]).unique for j in range(len(chosen.columns))]
     telling = [j for j, unique in enumerate(alone) if unique >= _OWN]
     drawn = [copies_by(Views(chosen.shuffled(j, rng), rng), second, many).standing for j in telling]
     values = {field.name: getattr(many, field.name) for field in fields(Copies)}
-    beside = beside_control(views, second, others) if len(others) else None
+    beside = beside_control(views, second, others_scored) if len(others_scored) else None
     both = copies_on(views, ours, range(len(chosen.columns)))
+    by_chance = _by_chance(views, first, both, many.factor(surely=False))
     everybody = {"all_unique": both.unique, "all_standing": both.standing}
     if len(others) and (all_beside := beside_control(views, ours, others)) is not None:
         everybody = {"all_unique": all_beside.trials, "all_standing": all_beside.successes}
-    return chosen.names, PartlyCopied(**values, drawn=max(drawn, default=0), **everybody), beside
+    limits = {"drawn": max(drawn, default=0), "by_chance": by_chance}
+    return chosen.names, PartlyCopied(**values, **limits, **everybody), beside
+
+
+def _is_among(views: Views, some: Positions, people: Positions) -> NDArray[np.bool_]:
+    """Check who of some is like one of the people, as coarse as any row of the file is."""
+    columns = range(len(views.fine))
+    is_among = np.zeros(len(some), np.bool_)
+    for view, _ in views.each():
+        is_among |= np.isin(views.keys(some, view, columns), views.keys(people, view, columns))
+    return is_among
+
+
+def _by_chance(views: Views, first: Positions, both: Copies, factor: float) -> float:
+    """Return the share of unique people who would stand in a file of other people.
+
+    Pairs of the first half are none: its people chose columns by which they are hardly alike.
+    """
+    columns, many, half = range(len(views.fine)), both.people, len(first)
+    pairs = max(0.0, both.pairs - copies_on(views, first, columns).pairs)
+    pairs *= math.comb(many, 2) / (math.comb(many, 2) - math.comb(half, 2))
+    matches = 2 * both.rows / many * pairs * factor
+    return -math.expm1(-matches / max(1, both.unique)) if both.unique else 0.0
 
 
 def _chosen(views: Views, people: Positions, rng: np.random.Generator) -> list[str]:

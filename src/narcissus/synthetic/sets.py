@@ -51,6 +51,8 @@ class SomeColumns(BesideControl):
     standing: int
     expected: float
     beside: TwoSamples | None  # people of the data and the control
+    # by some of the columns alone, where more people are beyond what pairs of people explain
+    alone: SomeColumns | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,11 @@ class _SetCount:
     @property
     def expected(self) -> float:
         return max(self.direct, self.drawn)
+
+    @property
+    def excess(self) -> float:
+        """People beyond those whom chance explains."""
+        return self.standing - self.expected
 
     @property
     def surprise(self) -> float:
@@ -163,7 +170,7 @@ def look_at_sets(
     counts = search.run(max(1, min(MOST_SETS, MOST_WORK // len(both))))
     error = ERROR / max(1, len(counts))
     striking = [count for count in counts if count.is_beyond(error)]
-    striking.sort(key=lambda count: -count.surprise)
+    striking.sort(key=lambda count: (-count.excess, -count.surprise))
     findings: list[SomeColumns] = []
     for counted in striking:
         names = tuple(files.names[j] for j in counted.columns)
@@ -173,9 +180,8 @@ def look_at_sets(
         count = replace(counted, drawn=max(counted.drawn, _moved(some, ours, rng)))
         if count.is_beyond(error):
             beside = beside_control(Views(some, rng), ours, others) if len(others) else None
-            findings.append(
-                SomeColumns(names, count.unique, count.standing, count.expected, beside)
-            )
+            each = count.unique, count.standing, count.expected, beside
+            findings.append(SomeColumns(names, *each, _most_alone(count, counts, files.names)))
         if len(findings) == MOST_TOLD:
             break
     limits = [
@@ -184,6 +190,18 @@ def look_at_sets(
     return Looked(
         tuple(findings), len(counts), search.left, math.ceil(max(limits)) if limits else None
     )
+
+
+def _most_alone(
+    count: _SetCount, counts: Sequence[_SetCount], names: Sequence[str]
+) -> SomeColumns | None:
+    """Return some of the columns by which most people are there, where these alone tell of more."""
+    parts = [part for part in counts if set(part.columns) < set(count.columns)]
+    part = max(parts, key=lambda part: part.standing - part.direct, default=count)
+    if part.standing - part.direct <= count.standing - count.direct:
+        return None
+    some = tuple(names[j] for j in part.columns)
+    return SomeColumns(some, part.unique, part.standing, part.expected, None)
 
 
 def _moved(files: WholeFiles, ours: Positions, rng: np.random.Generator) -> float:

@@ -72,19 +72,21 @@ def rows_together(raws: Mapping[str, Raw], units: Mapping[str, RawColumn]) -> di
     units: These, by file.
 
     Rows of a person are in the order of the column that numbers them, or else of the file. None
-    where the people of a file are too few, or have one row each.
+    where the people of the data or of the file are too few, or have one row each. A control of too
+    few people, or without a column that both have, is left out: it takes no finding away.
     """
-    names = [name for name in raws["real"] if all(name in raw for raw in raws.values())]
-    people = {file: np.unique(unit.codes) for file, unit in units.items()}
-    if not names or min(map(len, people.values())) < FEWEST_PEOPLE:
+    names = [name for name in raws["real"] if name in raws["synthetic"]]
+    enough = {file: len(np.unique(unit.codes)) >= FEWEST_PEOPLE for file, unit in units.items()}
+    if not (names and enough["real"] and enough["synthetic"]):
         return None
+    files = [file for file in raws if enough[file] and all(name in raws[file] for name in names)]
     counts = np.bincount(units["real"].codes.astype(np.int64))
     usual = int(np.quantile(counts[counts > 0], 0.9))
     rows_each = min(usual, MOST_CELLS // len(names))
     if rows_each < 2:
         return None
     order = _order_column(raws["real"], units["real"])
-    return {file: _wide(raws[file], units[file], names, order, rows_each) for file in raws}
+    return {file: _wide(raws[file], units[file], names, order, rows_each) for file in files}
 
 
 def _wide(raw: Raw, unit: RawColumn, names: list[str], order: str | None, rows_each: int) -> Raw:

@@ -38,7 +38,7 @@ from narcissus.synthetic.held import HeldPeople, people_held
 from narcissus.synthetic.inside import NamesInside, names_inside, names_put_back
 from narcissus.synthetic.repeated import RepeatedRows, agreeing_columns, repeated_rows
 from narcissus.synthetic.together import numbering_column, rows_together
-from narcissus.synthetic.written import Written, day_of, ways_of
+from narcissus.synthetic.written import RULES, Written, day_of, ways_of
 from narcissus.tables.formats import (
     AMONG_NUMBERS,
     LEFT_OVER,
@@ -103,18 +103,24 @@ class ColumnLevels:
 
     levels: Codes  # of each value of the file; 0: as fine as the data's
     maps: tuple[Codes, ...]  # of each level from 1: the value that stands for each
-    # the same where numbers in the middle are rounded by another rule; None: that is the same
-    otherwise: tuple[Codes | None, ...] = ()
+    # of each level, the same by each rule that may have written it; None: no other reading
+    by_rule: tuple[tuple[Codes | None, ...], ...] = ()
 
-    def has_other(self, level: int) -> bool:
-        """Whether another rule of rounding writes some values otherwise."""
-        return 0 < level <= len(self.otherwise) and self.otherwise[level - 1] is not None
+    def has_rule(self, level: int, rule: int) -> bool:
+        """Whether a rule of `RULES` is another reading of a level, and writes some otherwise."""
+        return 0 < level <= len(self.by_rule) and self._reading(level, rule) is not None
 
     def at_level(self, level: int) -> Codes:
         """Return the value of a level that stands for each value; below 0 by another rule."""
-        if level < 0 and (other := self.otherwise[-level - 1]) is not None:
-            return other
-        return self.maps[level - 1] if level > 0 else np.arange(len(self.levels))
+        if level < 0:
+            reading = self._reading(*divmod(-level, len(RULES)))
+            assert reading is not None
+            return reading
+        return self.maps[level - 1] if level else np.arange(len(self.levels))
+
+    def _reading(self, level: int, rule: int) -> Codes | None:
+        readings = self.by_rule[level - 1]
+        return readings[rule] if rule < len(readings) else None
 
 
 @dataclass(frozen=True)
@@ -403,6 +409,8 @@ def _people_together(
         }
     if not {"real", "synthetic"} <= named.keys():
         return None
+    # rows are counted off in the order of the files, whichever way the units were read
+    named = {file: named[file] for file in raws if file in named}
     together = rows_together({file: some[file] for file in named}, named)
     return None if together is None else (named["real"].name, together)
 
@@ -949,7 +957,7 @@ def _levels(
     at = {value: number for number, value in enumerate(values)}
     levels = np.zeros(len(values), np.int64)
     maps: list[Codes] = []
-    otherwise: list[Codes | None] = []
+    by_rule: list[tuple[Codes | None, ...]] = []
 
     def mapped(theirs_read: Sequence[Any], known: Sequence[Any]) -> Codes:
         same: dict[Any, int] = {}
@@ -960,11 +968,11 @@ def _levels(
 
     for number, way in enumerate(ways, start=1):
         maps.append(mapped(list(way.own), list(way.known)))
-        other = way.known_otherwise
-        otherwise.append(None if other is None else mapped(list(way.own), list(other)))
+        readings = [None if r is None else mapped(list(way.own), list(r)) for r in way.by_rule]
+        by_rule.append(tuple(readings))
         for value, is_so in zip(theirs, way.members, strict=True):
             levels[at[value]] = number if is_so else levels[at[value]]
-    return ColumnLevels(levels, tuple(maps), tuple(otherwise))
+    return ColumnLevels(levels, tuple(maps), tuple(by_rule))
 
 
 def _placed(values: Sequence[Value | None]) -> tuple[Numbers | None, float]:

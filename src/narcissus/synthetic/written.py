@@ -18,12 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.synthetic.days import week_of
-from narcissus.synthetic.lines import line_of_a_part, places_of
+from narcissus.synthetic.lines import Line, carried, line_of_a_part, places_of, shortest_line
 from narcissus.tables.spelling import Value
 
 Numbers = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Counts = NDArray[np.int64]
+RULES = ("half to even", "half up", "cut")
+"""Rules that numbers of a file may be rounded by; columns of one file mostly follow one."""
 CLOSED = 0.99
 """Share of a column's cells that are written so where the column is."""
 MOST_SIGNIFICANT = 9
@@ -34,6 +36,7 @@ _FEWEST = 3  # cells that are rounded in such a way
 _TIMES = 3  # as many of them as of those with one digit more
 _BEYOND = 0.002  # share of the cells beyond that of the data
 _TIE = 1e-9
+_MIDDLE_DOWN = "half down"
 _BY_CHANCE = 1e-6  # chance up to which rows of the data's law lie on a grid
 _BLOCK = 8  # neighbouring numbers whose common step is sought
 _LARGEST = 2.0**52
@@ -56,8 +59,8 @@ class Written:
     members: Flags  # of each value of the file, whether it is written so
     known: NDArray[np.object_]  # of each value of the data, what it is if it is written so
     own: NDArray[np.object_]  # of each value of the file, the same
-    # as ``known``, with numbers in the middle rounded by another rule; None: that is the same
-    known_otherwise: NDArray[np.object_] | None = None
+    # as ``known``, by each rule of `RULES` that may have written it; None: no other reading
+    by_rule: tuple[NDArray[np.object_] | None, ...] = ()
 
 
 def digits(numbers: Sequence[float]) -> tuple[Counts, Counts]:
@@ -231,13 +234,15 @@ def moved(
     shares = [_shared(way.known, people, way.own, times) for way in ways]
     share = max(shares)
     if share >= _MOVED and 1 - share < _PART * (1 - as_they_are):
-        return _as_written(ways[shares.index(share)])
+        line = lines[shares.index(share)]
+        return _carried_by(shortest_line(line, known, own, places), known, own, scale)
     line = line_of_a_part(known, own, places)
     if line is None:
         return None
+    line = shortest_line(line, known, own, places)
     way = _on_line(known, own, line, scale)
     share = _shared(way.known, people, way.own, times)
-    return _as_written(way) if share > _TIMES * as_they_are else None
+    return _carried_by(line, known, own, scale) if share > _TIMES * as_they_are else None
 
 
 def _on_line(known: Numbers, own: Numbers, line: tuple[float, float], scale: float) -> _Writing:
@@ -246,12 +251,18 @@ def _on_line(known: Numbers, own: Numbers, line: tuple[float, float], scale: flo
     words = f"moved by {level:.4g}"
     if not math.isclose(slope, 1, rel_tol=1e-9):
         words = f"in other units (times {slope:.4g}, plus {level:.4g})"
-    return _Writing(words, np.rint((slope * known + level) * scale), np.rint(own * scale))
+    return _Writing(words, carried(slope * known + level, 1 / scale), np.rint(own * scale))
 
 
-def _as_written(way: _Writing) -> Written:
-    every = np.ones(len(way.own), np.bool_)
-    return Written(way.words, every, _objects(way.known), _objects(way.own))
+def _carried_by(line: Line, known: Numbers, own: Numbers, scale: float) -> Written:
+    """Return how the file writes numbers that a line carries; the middle is rounded either way."""
+    way, every = _on_line(known, own, line, scale), np.ones(len(own), np.bool_)
+    scaled = (line[0] * known + line[1]) * scale
+    tie = _TIE * np.maximum(1.0, np.abs(scaled))
+    # a product has last digits of its own: it is rounded as it is, or the middle up, or down
+    known_as = np.rint(scaled), np.ceil(scaled - 0.5 - tie), np.floor(scaled + 0.5 + tie)
+    readings = [None if (r == known_as[0]).all() else _objects(r) for r in known_as[1:]]
+    return Written(way.words, every, _objects(known_as[0]), _objects(way.own), tuple(readings))
 
 
 def _quantiles(numbers: Numbers, times: Counts, at: Numbers) -> Numbers:
@@ -277,7 +288,13 @@ class _Writing:
     words: str
     known: NDArray[np.generic]
     own: NDArray[np.generic]
-    is_rare: bool = False  # whether hardly any program rounds so: the middle down
+    rule: str = ""  # of `RULES`, where it is one of these
+    step: tuple[float, float] | None = None  # that it is rounded to, and from where
+
+    @property
+    def is_rare(self) -> bool:
+        """Whether hardly any program rounds so: the middle down."""
+        return self.rule == _MIDDLE_DOWN
 
 
 def _objects(values: NDArray[np.generic]) -> NDArray[np.object_]:
@@ -306,15 +323,27 @@ def _best(ways: Sequence[tuple[Flags, _Writing]], people: Counts, times: Counts)
     usual = [n for n in some if not ways[n][1].is_rare or shares[n] >= whole]
     some = usual or some
     members, way = ways[max(some, key=shares.__getitem__)]
-    otherwise = [
-        other.known
-        for _, other in ways
-        if other.words == way.words and (other.known != way.known).any()
+    if not way.words.startswith("rounded"):
+        return Written(way.words, members, _objects(way.known), _objects(way.own))
+    alike = [
+        n
+        for n, (some_members, other) in enumerate(ways)
+        if other.step == way.step and (some_members == members).all()
     ]
-    return Written(
-        *(way.words, members, _objects(way.known), _objects(way.own)),
-        _objects(otherwise[0]) if otherwise and way.words.startswith("rounded") else None,
-    )
+    readings: list[NDArray[np.generic] | None] = [None, None, None]
+    for number in alike:
+        rule, other = ways[number][1].rule, ways[number][1].known
+        if rule in RULES[:2]:
+            readings[RULES.index(rule)] = other
+    likely = max(shares) - math.sqrt(max(shares))
+    is_whole = times[members].sum() >= whole
+    cuts = [n for n in alike if ways[n][1].rule == RULES[2] and is_whole and shares[n] >= likely]
+    words = way.words
+    if cuts:  # whichever of both is right: rows are read in both ways
+        readings[2] = ways[max(cuts, key=shares.__getitem__)][1].known
+        words = words.replace("rounded", "rounded or cut", 1)
+    by_rule = [None if r is None or (r == way.known).all() else _objects(r) for r in readings]
+    return Written(words, members, _objects(way.known), _objects(way.own), tuple(by_rule))
 
 
 def _most_of(places: Counts, times: Counts) -> int:
@@ -356,16 +385,22 @@ def _rounded(
         scaled = (known * scale - offset) / step
         here = np.rint((own * scale - offset) / step)
         tie = _TIE * np.maximum(1.0, np.abs(scaled))
-        rounds: list[Callable[[], Numbers]] = [
-            lambda: np.rint(scaled),
-            lambda: np.floor(scaled + 0.5 + tie),
-            lambda: np.ceil(scaled - 0.5 - tie),
-            lambda: np.floor(scaled + tie),
-            lambda: np.ceil(scaled - tie),
+        cut = words.replace("rounded", "cut")
+        rounds: list[tuple[str, str, Callable[[], Numbers]]] = [
+            (words, RULES[0], lambda: _half_to_even(scaled, tie)),
+            (words, RULES[1], lambda: np.floor(scaled + 0.5 + tie)),
+            (words, _MIDDLE_DOWN, lambda: np.ceil(scaled - 0.5 - tie)),
+            (cut, RULES[2], lambda: np.floor(scaled + tie)),
+            (cut, RULES[2], lambda: np.ceil(scaled - tie)),
         ]
-        for number, way in enumerate(rounds):
-            cut = words.replace("rounded", "cut")
-            yield _Writing(words if number < 3 else cut, way(), here, is_rare=number == 2)
+        for told, rule, way in rounds:
+            yield _Writing(told, way(), here, rule, (step / scale, offset / scale))
+
+
+def _half_to_even(scaled: Numbers, tie: Numbers) -> Numbers:
+    """Round to whole numbers; the middle, or what is the middle but for a last digit, to even."""
+    is_middle = np.abs(scaled - np.floor(scaled) - 0.5) <= tie
+    return np.where(is_middle, 2 * np.rint((np.floor(scaled) + 0.5) / 2), np.rint(scaled))
 
 
 def _words(step: float, offset: float) -> str:
@@ -427,7 +462,7 @@ def ways_of_dates(known: Sequence[Value], own: Sequence[Value]) -> list[Written]
     if all(len(str(value)) <= length for value in known):
         return []
     cut = [np.array([str(v)[:length] for v in values], dtype=object) for values in (known, own)]
-    return [Written(words[length], np.isin(np.array(own, dtype=object), strange), *cut)]
+    return [Written(words[length], np.isin(np.array(own, dtype=object), strange), cut[0], cut[1])]
 
 
 def ways_of(

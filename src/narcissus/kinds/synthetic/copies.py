@@ -353,6 +353,16 @@ def unaccounted(
     """
     if whole is None:
         return
+    if not is_exceeded:
+        yield from _together(whole, traces, at_most, can_tell=can_tell)
+    for question in _of_columns(whole, traces, at_most, can_tell=can_tell, is_exceeded=is_exceeded):
+        yield _in_rows(question, whole.numbering) if whole.numbering else question
+
+
+def _of_columns(
+    whole: WholeFiles, traces: Traces, at_most: float, *, can_tell: bool, is_exceeded: bool
+) -> Iterator[Unaccounted]:
+    """Yield the questions of `unaccounted` that count each row, and those that count nothing."""
     for part, why in whole.beside.items():
         yield Unaccounted(
             subject=name_declared(part),
@@ -410,6 +420,12 @@ def unaccounted(
                 f"By these columns {some.standing:,} of {some.unique:,} people who are unique in "
                 f"the data stand in the file; coincidence explains about {round(some.expected):,}."
             )
+            if (alone := some.alone) is not None:
+                shown = some_of([f"`{name}`" for name in alone.columns], 4)
+                reason += (
+                    f" By {shown} alone these are {alone.standing:,} of {alone.unique:,}; "
+                    f"coincidence explains about {round(alone.expected):,}."
+                )
             reason += _without_control(some.columns, whole.lacking)
             is_lacking = any(name in whole.lacking for name in some.columns)
             declaration = "" if can_tell and not is_lacking else CONTROL
@@ -419,8 +435,25 @@ def unaccounted(
             )
     yield from _inside(whole, at_most, can_tell=can_tell)
     yield from _changed(traces, at_most, can_tell=can_tell)
-    if not is_exceeded:
-        yield from _together(whole, traces, at_most, can_tell=can_tell)
+
+
+def _in_rows(question: Unaccounted, numbering: str) -> Unaccounted:
+    """Return a question about people whose rows are counted as a question about rows."""
+    if not isinstance(question, CountedQuestion):
+        return question
+    rows = f"rows (several of each `{numbering}`)"
+    reason = question.reason.replace(f"of {question.of:,} people", f"of {question.of:,} {rows}", 1)
+    words = {"people who are": f"{rows} that are", "people": rows}
+    old = next(each for each in words if question.who.startswith(each))
+    return question.model_copy(
+        update={
+            "who": question.who.replace(old, words[old], 1),
+            "reason": reason.replace("other people are", "other rows are").replace(
+                f"{rows} who are", f"{rows} that are"
+            ),
+            "does": question.does.replace("other people are", "other rows are"),
+        }
+    )
 
 
 def _nearly(traces: Traces, at_most: float, *, can_tell: bool) -> Iterator[Unaccounted]:
@@ -577,9 +610,13 @@ def _of_nearer(
     if nearer.limit is not None:
         does = "have a row that is nearest to them and to which they are nearest"
         how = f"{many} {does}"
+    chance = f"chance explains about {round(nearer.expected):,}"
+    if can_tell and nearer.beside is not None:
+        of_control = f"{nearer.beside.others:,} of {nearer.beside.other_trials:,}"
+        chance = f"of the control these are {of_control}, and {chance}"
     question = Unaccounted(
         subject=f"the {subject}",
-        reason=f"{how}; chance explains about {round(nearer.expected):,}.",
+        reason=f"{how}; {chance}.",
         declaration=ACCEPTED if can_tell else CONTROL,
     )
     return _about_people(question, nearer, nearer.people, "people", does)
