@@ -39,6 +39,7 @@ from narcissus.synthetic.mirrored import MirroredPeople, look_mirrored, nearer_m
 from narcissus.synthetic.nearly import EXPECTED, NearerPeople, nearer_people, nearly_copied
 from narcissus.synthetic.partly import partly_copied
 from narcissus.synthetic.recoded import look_recoded
+from narcissus.synthetic.row_rules import look_by_row
 from narcissus.synthetic.rows_in_order import RowsInOrder, look_at_order
 from narcissus.synthetic.sets import NOT_LOOKED, Looked, look_at_sets
 from narcissus.synthetic.whole import WholeColumn, WholeFiles
@@ -233,6 +234,13 @@ class Traces:
     # the same of all rows of a person together
     nearer_together: NearerPeople | None = None
     recoded: MirroredPeople | None = None  # who stand in the file under other codes
+    by_row: MirroredPeople | None = None  # whose row was changed by a rule of that row
+
+    @property
+    def changed(self) -> MirroredPeople | None:
+        """The people who stand in the file after a change of it, by the one that shows most."""
+        each = [p for p in (self.mirrored, self.recoded, self.by_row) if p is not None]
+        return max(each, key=lambda people: people.standing) if each else None
 
     def deciding(self, error: float, *, beside: bool) -> Trace:
         """Return the set of columns by which most people surely stand in the file.
@@ -338,6 +346,7 @@ def traces_of(
         nearer_mirrored(whole, views, sides, mirroring),
         _nearer_together(files, child(entropy, 13)),
         look_recoded(whole, sides, facts.copies, child(entropy, 14)),
+        look_by_row(whole, sides, facts.copies, child(entropy, 15)),
     )
 
 

@@ -538,10 +538,9 @@ def _changed(traces: Traces, at_most: float, *, can_tell: bool) -> Iterator[Unac
             )
             does = "share rare values with a row under other names"
             yield _about_people(question, elsewhere, elsewhere.people, "people", does)
+    people = traces.changed
     is_asked = False
-    for people in (traces.mirrored, traces.recoded):
-        if people is None or is_asked:
-            continue
+    if people is not None:
         is_accepted = people.standing - people.expected <= at_most * max(1, people.people)
         is_asked = not (is_accepted or (can_tell and people.is_explained))
         if is_asked:
@@ -557,7 +556,7 @@ def _of_mirrored(people: MirroredPeople, declaration: str) -> CountedQuestion:
     """Return the question of people who stand in the file after it was changed in a way."""
     names = some_of([f"`{name}`" for name in people.columns], 4)
     question = Unaccounted(
-        subject=f"{people.way} columns",
+        subject=f"columns {people.way}" if " " in people.way else f"{people.way} columns",
         reason=f"With {names} {people.way}, {people.standing:,} of {people.people:,} people who "
         f"are unique in the data stand in the file; coincidence explains about "
         f"{round(people.expected):,}.",
