@@ -2210,7 +2210,7 @@ NULLS = (
     ),
     Null(
         "synth: people in rows with a rule of their own wait for a control",
-        (),
+        ("synthetic/row_rules look_by_row",),
         "pairs of people, and cells that two people and two rows have",
         "rows of the file are independent of one another and of the people",
         "one row of each unit is taken",

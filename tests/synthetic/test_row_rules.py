@@ -73,7 +73,6 @@ def looked(real, made, control=None, like=0):
     return look_by_row(files, sides, copies, np.random.default_rng(1))
 
 
-@pytest.mark.one_in(6)
 @pytest.mark.parametrize("rule", sorted(RULES))
 @pytest.mark.parametrize("part", [300, 60])
 def test_people_whose_rows_have_a_rule_of_their_own_are_found(rule, part):
@@ -87,7 +86,6 @@ def test_people_whose_rows_have_a_rule_of_their_own_are_found(rule, part):
     assert not people.is_explained
 
 
-@pytest.mark.one_in(18)
 @pytest.mark.parametrize("rule", sorted(RULES))
 @pytest.mark.parametrize("seed", range(3))
 def test_other_people_by_rules_of_their_own_are_not_asked_about(rule, seed):

@@ -33,7 +33,7 @@ _DIGITS = 9  # that numbers are compared by
 
 
 @dataclass(frozen=True)
-class _Way:
+class _ChangedRows:
     words: str
     columns: tuple[str, ...]
     plain: WholeFiles  # the columns as they are
@@ -69,16 +69,16 @@ def look_by_row(
     return largest
 
 
-def _ways(files: WholeFiles, ours: Positions) -> Iterator[_Way]:
+def _ways(files: WholeFiles, ours: Positions) -> Iterator[_ChangedRows]:
     """Yield what each rule leaves of the columns of a scale, beside all others and alone."""
     for group in scales(files, ours):
         for words, changed in _rules(files, group, ours):
             names = tuple(files.names[j] for j in group)
-            kept = (changed.get(j, column) for j, column in enumerate(files.columns))
-            whole = replace(files, columns=tuple(column for column in kept if column is not None))
-            yield _Way(words, names, files.select(names), whole.select(names))
+            each = (changed.get(j, column) for j, column in enumerate(files.columns))
+            whole = replace(files, columns=tuple(each))
+            yield _ChangedRows(words, names, files.select(names), whole.select(names))
             if len(names) < len(files.names):
-                yield _Way(words, names, files, whole)
+                yield _ChangedRows(words, names, files, whole)
 
 
 def _rules(

@@ -817,8 +817,8 @@ def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) ->
     if not (written or any(named)):
         _require_common(like.kind, sides)
     many = sum(sides["synthetic"].get(text, 0) for text in texts)
-    telling = step, cover, written, *named, many
-    return WholeColumn(name, like.kind, whole, numbers, *telling, tuple(values))
+    column = WholeColumn(name, like.kind, whole, numbers, step, cover, written, *named, many)
+    return replace(column, values=tuple(values))
 
 
 def _column_or_why(
