@@ -88,6 +88,7 @@ from narcissus.synthetic.nearly import (
 )
 from narcissus.synthetic.partly import partly_copied
 from narcissus.synthetic.recoded import look_recoded
+from narcissus.synthetic.row_rules import look_by_row
 from narcissus.synthetic.rows_in_order import ORDER_ERROR, look_at_order
 from narcissus.synthetic.sets import ERROR as SETS_ERROR
 from narcissus.synthetic.sets import look_at_sets
@@ -578,6 +579,26 @@ def recoded(g: Draws, *, how: str = "one table", many: int = 0) -> bool:
     files = read_whole(real, made.iloc[g.permutation(200)].reset_index(drop=True))
     sides = files.rows("real"), files.rows("control")
     return look_recoded(files, sides, Copies(200, 0, 0, 200, 0), g) is not None
+
+
+def changed_by_row(
+    g: Draws, *, made_by: str = "others", rule: str = "a table", many: int = 0
+) -> bool:
+    """Return whether people of the data are said to stand in rows with a rule of their own."""
+    real, others = (answered(200, g, values=9).drop(columns="income") for _ in range(2))
+    made = {"others": others, "margins": shuffled(real, g), "few": others[:40]}[made_by]
+    made = made.iloc[g.integers(0, len(made), 200)] if made_by == "few" else made
+    made = made.reset_index(drop=True)
+    made.loc[: many - 1] = real[:many].to_numpy()
+    by = g.integers(1, 4, (200, 1))
+    rows = {
+        "a table": np.array([g.permutation(9)[row - 1] + 1 for row in made.to_numpy()]),
+        "a mirror": np.where(by > 1, 10 - made, made),
+        "a move": made + by,
+    }[rule]
+    files = read_whole(real, pd.DataFrame(rows, columns=real.columns))
+    sides = files.rows("real"), files.rows("control")
+    return look_by_row(files, sides, Copies(200, 0, 0, 200, 0), g) is not None
 
 
 def places_kept(g: Draws, *, made_by: str = "others", share: float = 0.0) -> bool:
@@ -2183,6 +2204,28 @@ NULLS = (
             "people of 200 in the file under other codes",
             (20, 60, 200),
             lambda n, g: recoded(g, many=int(n)),
+        ),
+        declared=MIRRORED_ERROR,
+        repeats=0.05,
+    ),
+    Null(
+        "synth: people in rows with a rule of their own wait for a control",
+        ("synthetic/row_rules look_by_row",),
+        "pairs of people, and cells that two people and two rows have",
+        "rows of the file are independent of one another and of the people",
+        "one row of each unit is taken",
+        "a file whose rows keep apart from one another",
+        {
+            "other people, by tables": changed_by_row,
+            "other people, mirrored": partial(changed_by_row, rule="a mirror"),
+            "other people, moved": partial(changed_by_row, rule="a move"),
+            "columns of the data, shuffled": partial(changed_by_row, made_by="margins"),
+            "few other people, many rows": partial(changed_by_row, made_by="few"),
+        },
+        Power(
+            "people of 200 whose row has a table of its own",
+            (10, 40, 160),
+            lambda n, g: changed_by_row(g, many=int(n)),
         ),
         declared=MIRRORED_ERROR,
         repeats=0.05,

@@ -63,6 +63,16 @@ def test_people_under_other_codes_are_found(way, part):
     assert not people.is_explained
 
 
+@pytest.mark.parametrize("way", sorted(WAYS))
+@pytest.mark.parametrize("synthetic", [["age"], ["town"], ["age", "town"]])
+def test_people_under_other_codes_next_to_synthetic_columns_are_found(way, synthetic):
+    """A column that is synthetic hid all people, since they had to agree in every column."""
+    real, other = answers(300, 1), answers(300, 2)
+    people = looked(real, WAYS[way](real.assign(**other[synthetic])))
+    assert people is not None
+    assert people.standing > 200
+
+
 @pytest.mark.parametrize("way", ["as they are", *sorted(WAYS)])
 @pytest.mark.parametrize("seed", range(3))
 def test_other_people_under_other_codes_are_not_asked_about(way, seed):

@@ -27,6 +27,8 @@ Table = NDArray[np.int64]  # of each value of the file, the value of the data th
 RECODED = "recoded"
 MOST_RECODED = 200
 """Most columns whose code tables are sought."""
+MOST_BUT_ONE = 10
+"""Most columns next to recoded ones of which each is left out by itself."""
 _ANCHORS = 12  # columns beside whose values those of another are compared
 _FEWEST = 20  # people and rows
 _LEAST = 4  # copies
@@ -145,7 +147,21 @@ def _ways(
                     if not is_in
                 }
                 names_left = [name for name in files.names if name not in left]
-                yield names, _recoded(files, columns, fitted.tables).select(names_left)
+                recoded = _recoded(files, columns, fitted.tables)
+                yield from ((names, recoded.select(some)) for some in _kept(names, names_left))
+
+
+def _kept(names: Sequence[str], left: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield columns by which people are sought: all, recoded ones alone, all but each other one.
+
+    Next to recoded columns others may be synthetic.
+    """
+    yield left
+    others = [name for name in left if name not in names]
+    if others and len(names) > 1:
+        yield names
+    if 1 < len(others) <= MOST_BUT_ONE:
+        yield from ([name for name in left if name != other] for other in others)
 
 
 def _groups(columns: Sequence[_Codes]) -> list[list[_Codes]]:

@@ -204,6 +204,19 @@ def _most_alone(
     return SomeColumns(some, part.unique, part.standing, part.expected, None)
 
 
+def most_meeting(views: Views, ours: Positions, error: float) -> float:
+    """Return how many people who are alone a file of any law meets, but in ``error`` of files.
+
+    By all columns together, as coarsely as most rows of the file are.
+    """
+    both = np.concatenate([ours, views.rows[views.members[0]]])
+    codes = [
+        np.unique(views.codes(j, 0)[both], return_inverse=True)[1].ravel()
+        for j in range(len(views.fine))
+    ]
+    return _Cells(codes, len(ours), tuple(range(len(codes)))).counted([]).most(error)
+
+
 def _moved(files: WholeFiles, ours: Positions, rng: np.random.Generator) -> float:
     """Return how many stand in the file after numbers that may name people are exchanged."""
 

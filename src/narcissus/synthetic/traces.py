@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import scipy
@@ -39,6 +39,7 @@ from narcissus.synthetic.mirrored import MirroredPeople, look_mirrored, nearer_m
 from narcissus.synthetic.nearly import EXPECTED, NearerPeople, nearer_people, nearly_copied
 from narcissus.synthetic.partly import partly_copied
 from narcissus.synthetic.recoded import look_recoded
+from narcissus.synthetic.row_rules import look_by_row
 from narcissus.synthetic.rows_in_order import RowsInOrder, look_at_order
 from narcissus.synthetic.sets import NOT_LOOKED, Looked, look_at_sets
 from narcissus.synthetic.whole import WholeColumn, WholeFiles
@@ -59,6 +60,8 @@ How = Literal[
     "last digits",
     "columns chosen by half of the people",
     "nearly all columns",
+    "changed columns",
+    "few columns",
 ]
 WHOLE: How = "all columns"
 BUT_ANY: How = "all columns but any one"
@@ -67,6 +70,8 @@ BY_VALUES: How = "values of one column"
 DIGITS: How = "last digits"
 PARTLY: How = "columns chosen by half of the people"
 NEARLY: How = "nearly all columns"
+CHANGED: How = "changed columns"
+FEW: How = "few columns"
 PRIMARY = 0.5
 """Share of the error for all columns; the other sets divide the rest.
 
@@ -81,6 +86,13 @@ PARTLY_SHARE = 0.1
 """Share of the error for people of whom several columns stand in the file, whichever these are."""
 NEARLY_SHARE = 0.05
 """Share of the error for people of whom a row has nearly the numbers."""
+BESIDE_SHARE = 0.05
+"""Share of the error, with a control, for people who are counted by a way that the data chose.
+
+That is columns recoded, mirrored or exchanged, rows that are nearly a person, and few columns. The
+way is chosen where coincidence explains no such count, at an error of its own. People of the
+control are then looked up in the same way.
+"""
 MOST_PAIRED = 12
 """Most columns of which any two are looked at together."""
 MOST_BUT_ONE = 40
@@ -168,6 +180,7 @@ class Trace(BesideControl):
     share: float  # of the error
     copies: Copies | Numbered | NamesThere | Swapped
     beside: TwoSamples | None  # people of the data and the control
+    change: str = ""  # of the columns, by which people stand in the file
 
     def excess(self, error: float, *, beside: bool) -> tuple[float, float, float]:
         """Return the share who are copied, with limits that err in ``error`` of files each way.
@@ -212,6 +225,19 @@ class NearPeople:
     expected: float
 
 
+class _CountedBeside(Protocol):
+    """People who were counted by some columns, next to those of the control."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    @property
+    def standing(self) -> int: ...
+
+    @property
+    def beside(self) -> TwoSamples | None: ...
+
+
 @dataclass(frozen=True)
 class Traces:
     """What stands in the file by any columns."""
@@ -233,6 +259,36 @@ class Traces:
     # the same of all rows of a person together
     nearer_together: NearerPeople | None = None
     recoded: MirroredPeople | None = None  # who stand in the file under other codes
+    by_row: MirroredPeople | None = None  # whose row was changed by a rule of that row
+
+    @property
+    def changed(self) -> MirroredPeople | None:
+        """The people who stand in the file after a change of it, by the one that shows most."""
+        each = [p for p in (self.mirrored, self.recoded, self.by_row) if p is not None]
+        return max(each, key=lambda people: people.standing) if each else None
+
+    def chosen(self) -> Iterator[Trace]:
+        """Yield who is counted next to the control by a way that the data chose."""
+        near = (
+            (self.nearer, ""),
+            (self.nearer_mirrored, "mirrored"),
+            (self.nearer_together, "all rows of a person together"),
+            (self.elsewhere, "under the names of one another"),
+        )
+        ways = 1 + len(near) + 1
+        share, rows = BESIDE_SHARE / ways, self.facts.rows
+
+        def trace(how: How, part: float, people: _CountedBeside, of: int, change: str) -> Trace:
+            many = Copies(of, of, people.standing, rows, 0)
+            return Trace(how, people.columns, share * part, many, people.beside, change)
+
+        if self.changed is not None:
+            yield trace(CHANGED, 1, self.changed, self.changed.people, self.changed.way)
+        for people, change in near:
+            if people is not None:
+                yield trace(NEARLY, 1, people, people.people, change)
+        for some in self.sets.striking:
+            yield trace(FEW, 1 / max(1, self.sets.sets), some, some.unique, "")
 
     def deciding(self, error: float, *, beside: bool) -> Trace:
         """Return the set of columns by which most people surely stand in the file.
@@ -308,7 +364,7 @@ def traces_of(
     findings += [finding for finding in value_findings if finding[3] is not None]
     views = Views(whole, child(entropy, 5))
     each = list(_of_large_share(whole, (ours, others), facts.copies, views, rng, child(entropy, 9)))
-    rest = 1 - PRIMARY - sum(trace.share for trace in each)
+    rest = 1 - PRIMARY - sum(trace.share for trace in each) - BESIDE_SHARE * (len(others) > 0)
     each += [
         Trace(how, names, rest / len(findings), copies, beside)
         for how, names, copies, beside in findings
@@ -338,6 +394,7 @@ def traces_of(
         nearer_mirrored(whole, views, sides, mirroring),
         _nearer_together(files, child(entropy, 13)),
         look_recoded(whole, sides, facts.copies, child(entropy, 14)),
+        look_by_row(whole, sides, facts.copies, child(entropy, 15)),
     )
 
 

@@ -138,6 +138,7 @@ class WholeColumn:
     is_dense: bool  # everybody has another, and these lie close together
     counts: bool  # the same, one after the other
     texts: int = 0  # rows of the file with a text, where the data have numbers alone
+    values: tuple[Value | None, ...] = ()  # behind the codes
 
     @property
     def may_number(self) -> bool:
@@ -824,7 +825,8 @@ def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) ->
     if not (written or any(named)):
         _require_common(like.kind, sides)
     many = sum(sides["synthetic"].get(text, 0) for text in texts)
-    return WholeColumn(name, like.kind, whole, numbers, step, cover, written, *named, many)
+    column = WholeColumn(name, like.kind, whole, numbers, step, cover, written, *named, many)
+    return replace(column, values=tuple(values))
 
 
 def _column_or_why(
@@ -843,13 +845,15 @@ def _coded(name: str, each: Mapping[str, RawColumn]) -> dict[str, WholeColumn]:
         return {}
     values = {_plain(value) for raw in each.values() for value in raw.distinct}
     # in their order, so that columns of the same values have the same codes
-    place = {value: at for at, value in enumerate(sorted(values, key=_order))}
+    ordered = sorted(values, key=_order)
+    place = {value: at for at, value in enumerate(ordered)}
     codes = [
         np.array([place[_plain(value)] for value in raw.distinct])[raw.codes]
         for raw in each.values()
     ]
     whole = np.concatenate(codes).astype(np.int64)
-    return {name: WholeColumn(name, "texts", whole, None, 0.0, None, (), False, False, False)}
+    plain = WholeColumn(name, "texts", whole, None, 0.0, None, (), False, False, False)
+    return {name: replace(plain, values=tuple(ordered))}
 
 
 def _words(way: Written, there: Mapping[Value | None, int], kind: str) -> str:

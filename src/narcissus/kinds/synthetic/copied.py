@@ -26,6 +26,11 @@ def by_columns(names: Sequence[str]) -> str:
     return f", by {', '.join(first)} and {last}" if first else f", by {last}"
 
 
+def by_what(copied: CopiedPeople) -> str:
+    """Name the columns that decide, and what was done to them."""
+    return by_columns(copied.columns) + (f", {copied.change}" if copied.change else "")
+
+
 def data_itself(result: SyntheticResult) -> str:
     """Say that the file is the data, and how it is written."""
     coarse = result.copies.coarse
@@ -64,7 +69,7 @@ def standing(result: SyntheticResult) -> str:
     rest = rows_not_people(result)
     text = (
         f"{number(many)} of {number(people)} {counted_of(result)} in "
-        f"{population_of(copied)}{by_columns(copied.columns)} ({percent(value)}) stand in the file"
+        f"{population_of(copied)}{by_what(copied)} ({percent(value)}) stand in the file"
     )
     text = f"The file {data_itself(result)}. {text}" if is_data else text
     if copied.scored is not None:
@@ -132,7 +137,7 @@ def _some_stand(result: SyntheticResult) -> str:
     who = f"{number(many)} people of the data stand" if many != 1 else "1 person of the data stands"
     if result.numbering:
         who = f"{number(many)} rows of the data stand" if many != 1 else "1 row of the data stands"
-    text = f"{who} in the file{by_columns(copied.columns)}, where"
+    text = f"{who} in the file{by_what(copied)}, where"
     if copied.coincidences is None:
         return f"{text} the control explains about {expected}{unseen(result)}"
     would = "" if result.copies.refutes_control else f": {_why_open(result)}"
@@ -173,7 +178,7 @@ def unseen(result: SyntheticResult, least: float | None = None) -> str:
     disguise = "rounded or recoded"
     if {LEFT_IN_LARGE, LEFT_IN_WIDE} & {*result.not_sought}:
         disguise = "rounded"
-    text = f"; {people} could be copied unseen whole, or {disguise} where all rows are"
+    text = f"; {people} could be copied unseen whole, or {disguise} by one rule for all rows"
     if few := result.copies.least:
         text = f"{text}, and fewer than {number(few)} in the same two or three columns"
     return text

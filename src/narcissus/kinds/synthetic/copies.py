@@ -22,6 +22,7 @@ from narcissus.synthetic.mirrored import MirroredPeople
 from narcissus.synthetic.nearly import MOST_NEARER, NearerPeople
 from narcissus.synthetic.partly import PartlyCopied
 from narcissus.synthetic.recoded import MOST_RECODED
+from narcissus.synthetic.rows_in_order import RowsInOrder
 from narcissus.synthetic.traces import (
     BUT_ANY,
     BY_VALUES,
@@ -196,6 +197,7 @@ class CopiedPeople(Fact):
 
     how: str = Field(description="How they were sought.")
     columns: tuple[str, ...] = Field(default=(), description="By which; empty: row by row.")
+    change: str = Field(default="", description="What was done to these columns; empty: nothing.")
     people: Quantity
     scored: tuple[Count, Count] | None = Field(
         default=None,
@@ -370,6 +372,30 @@ def _of_columns(
             declaration=_irrelevant([part]),
         )
     yield from _of_rows(whole)
+    yield from _of_strange(whole)
+    if alike := [trace.column for trace in traces.linked if trace.is_alike]:
+        reason = (
+            "Rows of both files with the same number are alike: they may be the same people, or "
+            "both files are sorted alike."
+        )
+        yield _undeclared(alike, reason)
+    values = [] if is_exceeded else _own_left(traces, at_most, can_tell=can_tell)
+    if values:
+        yield _of_own(whole, values, can_tell=can_tell)
+    if not (is_exceeded and can_tell):
+        yield from _nearly(traces, at_most, can_tell=can_tell)
+    columns = {trace.columns[0] for trace in values}
+    if not is_exceeded:
+        yield from _of_few(whole, traces, at_most, columns, can_tell=can_tell)
+    yield from _inside(whole, at_most, can_tell=can_tell)
+    if traces.in_order is not None and not (can_tell and traces.in_order.is_explained):
+        yield _of_order(traces.in_order, can_tell=can_tell)
+    if not (is_exceeded and can_tell):
+        yield from _changed(traces, at_most, can_tell=can_tell)
+
+
+def _of_strange(whole: WholeFiles) -> Iterator[Unaccounted]:
+    """Yield the columns of the file alone, and those that could not be compared."""
     if names := [*whole.strange, *whole.unread]:
         alone = "the data have no such column, so it may be one of them under another name"
         reason = next(iter(whole.unread.values()), alone)
@@ -389,33 +415,38 @@ def _of_columns(
             does = f"have {whole.held.values} values or more in a row there"
             question = _about_people(question, whole.held, whole.held.people, "people", does)
         yield question
-    if alike := [trace.column for trace in traces.linked if trace.is_alike]:
-        reason = (
-            "Rows of both files with the same number are alike: they may be the same people, or "
-            "both files are sorted alike."
-        )
-        yield _undeclared(alike, reason)
-    own_values = () if is_exceeded else traces.values
-    left = [trace for trace in own_values if not (can_tell and trace.is_explained)]
-    left = [trace for trace in left if trace.copies.excess(trace.share)[1] > at_most]
-    if left:
-        worst = _largest(left).copies
-        reason = (
-            f"The file holds values that only one person of the data has, of {worst.standing:,} "
-            f"of {worst.unique:,} people; coincidence explains about {round(worst.expected):,}."
-        )
-        names = [trace.columns[0] for trace in left]
-        reason += _without_control(names, whole.lacking)
-        is_lacking = any(name in whole.lacking for name in names)
-        question = _undeclared(names, reason, "" if can_tell and not is_lacking else CONTROL)
-        who = f"people with a value of their own in `{_largest(left).columns[0]}`"
-        yield _about_people(question, worst, worst.unique, who, "stand in the file by it")
-    yield from _nearly(traces, at_most, can_tell=can_tell)
-    columns = {trace.columns[0] for trace in left}
-    for some in () if is_exceeded else traces.sets.striking:
+
+
+def _own_left(traces: Traces, at_most: float, *, can_tell: bool) -> list[Trace]:
+    """Return the columns whose own values of people are beyond what is accepted."""
+    left = [trace for trace in traces.values if not (can_tell and trace.is_explained)]
+    return [trace for trace in left if trace.copies.excess(trace.share)[1] > at_most]
+
+
+def _of_own(whole: WholeFiles, left: Sequence[Trace], *, can_tell: bool) -> Unaccounted:
+    """Return the question of people whose own values stand in the file."""
+    worst = _largest(left).copies
+    reason = (
+        f"The file holds values that only one person of the data has, of {worst.standing:,} "
+        f"of {worst.unique:,} people; coincidence explains about {round(worst.expected):,}."
+    )
+    names = [trace.columns[0] for trace in left]
+    reason += _without_control(names, whole.lacking)
+    is_lacking = any(name in whole.lacking for name in names)
+    reason += _of_control(_largest(left).beside, can_tell=can_tell)
+    question = _undeclared(names, reason, ACCEPTED if can_tell and not is_lacking else CONTROL)
+    who = f"people with a value of their own in `{_largest(left).columns[0]}`"
+    return _about_people(question, worst, worst.unique, who, "stand in the file by it")
+
+
+def _of_few(
+    whole: WholeFiles, traces: Traces, at_most: float, told: set[str], *, can_tell: bool
+) -> Iterator[Unaccounted]:
+    """Yield each few columns by which too many people stand in the file, but those of told ones."""
+    for some in traces.sets.striking:
         is_explained = can_tell and some.is_explained
         is_accepted = some.standing - some.expected <= at_most * max(1, some.unique)
-        if not (is_explained or is_accepted or columns & set(some.columns)):
+        if not (is_explained or is_accepted or told & set(some.columns)):
             reason = (
                 f"By these columns {some.standing:,} of {some.unique:,} people who are unique in "
                 f"the data stand in the file; coincidence explains about {round(some.expected):,}."
@@ -428,13 +459,13 @@ def _of_columns(
                 )
             reason += _without_control(some.columns, whole.lacking)
             is_lacking = any(name in whole.lacking for name in some.columns)
-            declaration = "" if can_tell and not is_lacking else CONTROL
+            is_by_control = can_tell and not is_lacking
+            declaration = ACCEPTED if is_by_control else f"{CONTROL}; or {ACCEPTED}"
+            reason += _of_control(some.beside, can_tell=can_tell)
             question = _undeclared(some.columns, reason, declaration)
             yield _about_people(
                 question, some, some.unique, UNIQUE_ONES, "stand in the file by these columns"
             )
-    yield from _inside(whole, at_most, can_tell=can_tell)
-    yield from _changed(traces, at_most, can_tell=can_tell)
 
 
 def _in_rows(question: Unaccounted, numbering: str) -> Unaccounted:
@@ -475,7 +506,7 @@ def _together(
     if nearer is None or whole.together is None or nearer.excess <= at_most * nearer.people:
         return
     if not (can_tell and nearer.is_explained):
-        subject = f"rows of each `{whole.together.by}` together, which are nearly a person's"
+        subject = f"rows that are nearly a person, those of each `{whole.together.by}` together"
         yield _of_nearer(nearer, subject, can_tell=can_tell)
 
 
@@ -544,19 +575,21 @@ def _inside(whole: WholeFiles, at_most: float, *, can_tell: bool) -> Iterator[Un
             )
 
 
+def _of_order(rows: RowsInOrder, *, can_tell: bool) -> Unaccounted:
+    """Return the question of rows that follow the order of the data."""
+    here, there = rows.columns
+    return Unaccounted(
+        subject="the order of the rows",
+        reason=f"Rows of the file hang together with rows of the data at the same places, "
+        f"`{here}` of the data with `{there}` of the file foremost, and rows in any other "
+        f"order do not: they may be the same people.",
+        declaration=f'`irrelevant = ["{ORDER}"]` in `[data]`, or `--irrelevant "{ORDER}"`'
+        + ("" if can_tell else f"; or {CONTROL}"),
+    )
+
+
 def _changed(traces: Traces, at_most: float, *, can_tell: bool) -> Iterator[Unaccounted]:
     """Yield the people who seem to stand in the file in another order, or under other names."""
-    rows = traces.in_order
-    if rows is not None and not (can_tell and rows.is_explained):
-        here, there = rows.columns
-        yield Unaccounted(
-            subject="the order of the rows",
-            reason=f"Rows of the file hang together with rows of the data at the same places, "
-            f"`{here}` of the data with `{there}` of the file foremost, and rows in any other "
-            f"order do not: they may be the same people.",
-            declaration=f'`irrelevant = ["{ORDER}"]` in `[data]`, or `--irrelevant "{ORDER}"`'
-            + ("" if can_tell else f"; or {CONTROL}"),
-        )
     declaration = ACCEPTED if can_tell else CONTROL
     elsewhere = traces.elsewhere
     if elsewhere is not None:
@@ -566,35 +599,37 @@ def _changed(traces: Traces, at_most: float, *, can_tell: bool) -> Iterator[Unac
                 subject="values under the names of other columns",
                 reason=f"With {elsewhere.standing:,} of {elsewhere.people:,} people a row shares "
                 f"more rare values under other names than people share with one another; chance "
-                f"explains about {round(elsewhere.expected):,}.",
+                f"explains about {round(elsewhere.expected):,}."
+                + _of_control(elsewhere.beside, can_tell=can_tell),
                 declaration=declaration,
             )
             does = "share rare values with a row under other names"
             yield _about_people(question, elsewhere, elsewhere.people, "people", does)
+    people = traces.changed
     is_asked = False
-    for people in (traces.mirrored, traces.recoded):
-        if people is None or is_asked:
-            continue
+    if people is not None:
         is_accepted = people.standing - people.expected <= at_most * max(1, people.people)
         is_asked = not (is_accepted or (can_tell and people.is_explained))
         if is_asked:
-            yield _of_mirrored(people, declaration)
+            yield _of_mirrored(people, can_tell=can_tell)
     nearer = traces.nearer_mirrored
     if nearer is not None and not is_asked:
         is_accepted = nearer.excess <= at_most * nearer.people
         if not (is_accepted or (can_tell and nearer.is_explained)):
-            yield _of_nearer(nearer, "mirrored rows that are nearly a person", can_tell=can_tell)
+            yield _of_nearer(
+                nearer, "rows that, once mirrored, are nearly a person", can_tell=can_tell
+            )
 
 
-def _of_mirrored(people: MirroredPeople, declaration: str) -> CountedQuestion:
+def _of_mirrored(people: MirroredPeople, *, can_tell: bool) -> CountedQuestion:
     """Return the question of people who stand in the file after it was changed in a way."""
     names = some_of([f"`{name}`" for name in people.columns], 4)
     question = Unaccounted(
-        subject=f"{people.way} columns",
+        subject=f"columns {people.way}" if " " in people.way else f"{people.way} columns",
         reason=f"With {names} {people.way}, {people.standing:,} of {people.people:,} people who "
         f"are unique in the data stand in the file; coincidence explains about "
-        f"{round(people.expected):,}.",
-        declaration=declaration,
+        f"{round(people.expected):,}.{_of_control(people.beside, can_tell=can_tell)}",
+        declaration=ACCEPTED if can_tell else CONTROL,
     )
     does = f"stand in the file with columns {people.way}"
     return _about_people(question, people, people.people, UNIQUE_ONES, does)
@@ -610,16 +645,22 @@ def _of_nearer(
     if nearer.limit is not None:
         does = "have a row that is nearest to them and to which they are nearest"
         how = f"{many} {does}"
-    chance = f"chance explains about {round(nearer.expected):,}"
-    if can_tell and nearer.beside is not None:
-        of_control = f"{nearer.beside.others:,} of {nearer.beside.other_trials:,}"
-        chance = f"of the control these are {of_control}, and {chance}"
     question = Unaccounted(
         subject=f"the {subject}",
-        reason=f"{how}; {chance}.",
+        reason=f"{how}; chance explains about {round(nearer.expected):,}."
+        + _of_control(nearer.beside, can_tell=can_tell),
         declaration=ACCEPTED if can_tell else CONTROL,
     )
     return _about_people(question, nearer, nearer.people, "people", does)
+
+
+def _of_control(beside: TwoSamples | None, *, can_tell: bool) -> str:
+    """Say how many people of the control do the same; nothing where none are counted."""
+    if beside is None or not can_tell:
+        return ""
+    ours = f"{beside.successes:,} of {beside.trials:,} people of the data"
+    theirs = f"{beside.others:,} of {beside.other_trials:,} of the control"
+    return f" Looked up alike, {ours} and {theirs} do."
 
 
 class _PeopleOfQuestion(Protocol):
@@ -764,6 +805,11 @@ def deciding_trace(traces: Traces, error: float, at_most: float, *, can_tell: bo
     first, if there are any.
     """
     trace = traces.deciding(error, beside=can_tell)
+    if can_tell and trace.excess(error, beside=True)[1] <= at_most:
+        chosen = [each for each in traces.chosen() if each.beside is not None]
+        lows = [each.excess(error, beside=True)[1] for each in chosen]
+        if max(lows, default=at_most) > at_most:
+            return chosen[lows.index(max(lows))]
     if not can_tell or trace.beside is not None or _is_of_any_law(trace, error, at_most):
         return trace
     each = tuple(other for other in traces.each if other.beside is not None)
@@ -837,6 +883,7 @@ def copied_people(
     return CopiedPeople(
         how=_how(trace),
         columns=_columns_of(trace),
+        change=trace.change,
         people=Quantity(
             value=everybody[0] / max(1, everybody[1]), grade="counted", counted=everybody
         ),

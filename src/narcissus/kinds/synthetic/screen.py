@@ -7,8 +7,8 @@ from dataclasses import replace
 from narcissus._validation import some_of
 from narcissus.judgement import JudgedCriterion, StudyJudgement
 from narcissus.kinds.synthetic.copied import (
-    by_columns,
     by_unit,
+    by_what,
     compared,
     counted_of,
     data_itself,
@@ -115,7 +115,8 @@ NOTHING = Quantity(value=None, grade="not assessed")
 UNLIMITED = "Another attack might reach all 100: one file sets no limit."
 UNSEEN = "the method that made the file, other attacks, other files of these people"
 DISGUISED = (
-    "disguised copies, each row by its own rule or in other words; "
+    "disguised copies, by several code tables or by a rule for a part of the rows, unless it "
+    "changes all values of one scale alike, or in other words; "
     f"recoded columns of over {MOST_CODED} values; "
     "copies by different columns for each row"
 )
@@ -138,7 +139,7 @@ def _of_copied(case: StudyJudgement, judged: JudgedCriterion) -> Glance:
     """Return the numbers of people who stand in the file, where these decide."""
     result: SyntheticResult = case.result
     copied, is_exceeded = result.copied, judged.status == "exceeded"
-    by = by_columns(copied.columns)
+    by = by_what(copied)
     row = next(copied.rows())
     expected = Quantity(value=copied.baseline, grade=judged.grade)
     unit = f"{counted_of(result)} in {population_of(copied)}{by}"
