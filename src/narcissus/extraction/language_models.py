@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Protocol
 
@@ -70,6 +71,8 @@ MOST_LOST = 0.05
 """Share of texts that a tokenizer may lose."""
 _KEPT = 0.9
 """Share of a text's letters, and of its digits, that a tokenizer keeps; else the text is lost."""
+_KEPT_SPACES = 0.99
+"""Share of the spaces between a text's signs that a tokenizer keeps; else the text is lost."""
 _TEXTS_TRIED = 1000
 _STARTS_TRIED, _START_TOKENS = 32, 64
 """Texts, and tokens of each, that what is before a text is chosen by."""
@@ -78,8 +81,9 @@ _STARTS_TRIED, _START_TOKENS = 32, 64
 def is_lost(text: str, written: str) -> bool:
     """Say whether a text that was made into tokens and back lacks its letters or its digits.
 
-    Case, accents, spaces and the order of letters are left out. Of a text without letters and
-    digits, its other signs count.
+    Case, accents and the order of letters are left out, and spaces that are more or longer. Of a
+    text without letters and digits, its other signs count. Spaces count where the signs around them
+    are written without one.
 
     >>> is_lost("Café 12", "cafe 12"), is_lost("number 1234", "number ####"), is_lost("!", "")
     (False, True, True)
@@ -90,7 +94,22 @@ def is_lost(text: str, written: str) -> bool:
         for is_kind in (str.isalpha, str.isnumeric)
     ]
     kinds = [kind for kind in kinds if kind] or [before]
-    return any((kind & after).total() < _KEPT * kind.total() for kind in kinds)
+    if any((kind & after).total() < _KEPT * kind.total() for kind in kinds):
+        return True
+    apart, joined = _neighbours(text)
+    still_apart, now_joined = _neighbours(written)
+    lost = (apart - still_apart) & (now_joined - joined)
+    return lost.total() > (1 - _KEPT_SPACES) * apart.total()
+
+
+def _neighbours(text: str) -> tuple[Counter[str], Counter[str]]:
+    """Count the pairs of signs that follow each other with and without spaces between."""
+    decomposed = unicodedata.normalize("NFKD", text).casefold().split()
+    words = ["".join(_folded(word)) for word in decomposed]
+    words = [word for word in words if word]
+    apart = Counter(word[-1] + after[0] for word, after in pairwise(words))
+    joined = Counter(a + b for word in words for a, b in pairwise(word))
+    return apart, joined
 
 
 def _folded(text: str) -> list[str]:
