@@ -600,7 +600,8 @@ def test_a_study_counts_the_prompt_in_tokens_and_names_what_is_too_short(byte_pa
 class Counting:
     """Scores a text by its length: a negative log-likelihood of one a character, a token each."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, *, is_published):
+        assert not is_published  # only what it says of names is, and nobody gets the folder
         self.folder = folder
 
     def require_texts(self, texts):

@@ -479,7 +479,8 @@ def test_the_usual_families_are_read_and_open_nothing_else(tmp_path, name):
         assert found.decode(tokens) == direct.decode(
             tokens, skip_special_tokens=False, clean_up_tokenization_spaces=False
         )
-    (parts,) = laid_out({"": language_model_files(model)}, model).values()
+    files = language_model_files(model, how["unpublished"])
+    (parts,) = laid_out({"": files}, model).values()
     assert parts.tables == ()  # none of the stranger's own files
 
 

@@ -99,13 +99,15 @@ def test_the_edge_of_a_count_is_drawn_beyond_it(table_record):
     assert words == "proved: beyond in at most 5% of releases"
 
 
-def test_the_column_that_gains_most_is_named(single):
+def test_columns_are_drawn_by_what_is_recovered_and_none_is_called_the_worst(single):
+    """The title named the column of the largest estimate, whatever the limits said."""
+
     def raise_one(result):
         columns = result["attacks"]["posterior"]["columns"]
         columns["religious"]["baseline"] -= 0.2
 
     picture = columns_picture(settings_of(single(raise_one))[0])
-    assert picture.title.endswith("about religious")
+    assert picture.title == "What the best attack recovers of each unknown column"
     assert [row[0] for row in picture.table.rows] == ["affairs", "religious", "occupation"]
     shares = [row[2] for row in picture.table.rows]
     assert shares == sorted(shares, reverse=True)

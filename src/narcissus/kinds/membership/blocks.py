@@ -21,6 +21,14 @@ from narcissus.report.format import MISSING, limits_of, number, percent
 from narcissus.report.page import Block, Facts, Text
 from narcissus.report.roc import roc_figure
 
+UNSEEN = (
+    "attacks that use more than one number for each model and record, models trained in another way"
+)
+WITHOUT_LIMITS = (
+    "Records share models here, so no rate over them has limits that hold: attack several "
+    "held-out models."
+)
+
 
 def describe_facts(result: MembershipResult) -> Facts:
     blind = [("Without any model", " ".join(map(str, result.blind)))] if result.blind else []

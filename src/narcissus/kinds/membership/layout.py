@@ -10,6 +10,8 @@ from narcissus._outwards import lower
 from narcissus.judgement import JudgedCriterion, StudyJudgement
 from narcissus.kinds.layout import Headings, Layout
 from narcissus.kinds.membership.blocks import (
+    UNSEEN,
+    WITHOUT_LIMITS,
     describe_facts,
     describe_method,
     describe_refutations,
@@ -55,13 +57,6 @@ def _refuted(case: StudyJudgement) -> StudyRow:
     return case.findings.select(of=EPSILON)[0]
 
 
-UNSEEN = (
-    "attacks that use more than one number for each model and record, models trained in another way"
-)
-WITHOUT_LIMITS = (
-    "Records share models here, so no rate over them has limits that hold: attack several "
-    "held-out models."
-)
 HARDEST = "We did not look at groups of records. An average can hide the most exposed."
 
 

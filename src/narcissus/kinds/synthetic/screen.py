@@ -115,8 +115,8 @@ NOTHING = Quantity(value=None, grade="not assessed")
 UNLIMITED = "Another attack might reach all 100: one file sets no limit."
 UNSEEN = "the method that made the file, other attacks, other files of these people"
 DISGUISED = (
-    "disguised copies, by several code tables or by a rule for a part of the rows, unless it "
-    "changes all values of one scale alike, or in other words; "
+    "disguised copies, by several code tables or by a rule for a part of the rows, or in other "
+    "words; "
     f"recoded columns of over {MOST_CODED} values; "
     "copies by different columns for each row"
 )
