@@ -674,7 +674,7 @@ def test_few_columns_are_said_to_be_two_or_three(tmp_path):
     assert "or rounded or recoded by one rule for all rows, and fewer than" in screen.answer
     assert screen.answer.endswith("in the same two or three columns.")
     assert "disguised copies" in screen.not_looked_at
-    assert "different columns for each row" in screen.not_looked_at
+    assert "other columns in each row" in screen.not_looked_at
 
 
 def test_who_could_be_copied_unseen_is_said_where_it_is_nobody(tmp_path):

@@ -106,8 +106,8 @@ def test_whatever_decides_the_screen_says_what_was_not_looked_at(
         "copies by two columns",
         "nearest records",
         "disguised copies",
-        "different columns for each row",
-        "the method that made the file",
+        "other columns in each row",
+        "how the file was made",
     ):
         assert part in screen.not_looked_at
 

@@ -113,12 +113,12 @@ def _about(result: SyntheticResult) -> str:
 NOTHING = Quantity(value=None, grade="not assessed")
 """An excess that is not known."""
 UNLIMITED = "Another attack might reach all 100: one file sets no limit."
-UNSEEN = "the method that made the file, other attacks, other files of these people"
+UNSEEN = "how the file was made, other attacks and files of these people"
 DISGUISED = (
-    "disguised copies, by several code tables or by a rule for a part of the rows, or in other "
+    "disguised copies, by several code tables or by a rule for a part of the rows, or other "
     "words; "
-    f"recoded columns of over {MOST_CODED} values; "
-    "copies by different columns for each row"
+    f"codes of over {MOST_CODED} values; "
+    "copies by other columns in each row"
 )
 
 
