@@ -15,6 +15,7 @@ import pytest
 from narcissus import read_table
 from narcissus.audits import audit, audit_synthetic
 from narcissus.errors import InputError
+from narcissus.kinds.synthetic.copies import WRITTEN
 from narcissus.tables import Bins
 
 ROWS = 60
@@ -138,7 +139,10 @@ def audited(real, published, control):
 
 def found_in(record):
     made = record.to_dict()
-    return {key: made[key] for key in ("criteria", "rows", "result")}
+    rows = [row.model_dump(mode="json") for row in record.rows]
+    result = dict(made["result"])  # a data frame may be written with more than its cells
+    result["not_sought"] = [gap for gap in result.get("not_sought", []) if gap != WRITTEN]
+    return {"rows": rows, "criteria": made["criteria"], "result": result}
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from narcissus import channels as ch
 from narcissus_papers.base import (
@@ -49,7 +50,7 @@ CASCADE = (
 )
 
 
-def beta_star(rows: object) -> float:
+def beta_star(rows: ArrayLike) -> float:
     return ch.beta_star(rows).value
 
 
