@@ -73,12 +73,13 @@ from narcissus.success import Resilience
 from narcissus.success.relations import OneOfPair
 from narcissus.synthetic import FileThreat, assess_file, read_files
 from narcissus.synthetic.assess import ALIKE
+from narcissus.synthetic.changed import CHANGED_ERROR
 from narcissus.synthetic.copies import Copies, Views, file_facts
 from narcissus.synthetic.digits import swapped_digits
 from narcissus.synthetic.elsewhere import people_elsewhere
 from narcissus.synthetic.held import HELD_ERROR
 from narcissus.synthetic.inside import INSIDE_ERROR
-from narcissus.synthetic.mirrored import MIRRORED_ERROR, look_mirrored, nearer_mirrored
+from narcissus.synthetic.mirrored import look_mirrored, nearer_mirrored
 from narcissus.synthetic.nearly import (
     NEARER_ERROR,
     NEAREST_OTHERS,
@@ -2191,7 +2192,7 @@ NULLS = (
     ),
     Null(
         "synth: people under other codes wait for a control",
-        ("synthetic/recoded look_recoded",),
+        ("synthetic/recoded _recoded_people",),
         "Poisson tail, by code tables that are sought for shuffled columns",
         "rows of the file are drawn without the people",
         "columns of more than 50 values are not recoded",
@@ -2205,12 +2206,12 @@ NULLS = (
             (20, 60, 200),
             lambda n, g: recoded(g, many=int(n)),
         ),
-        declared=MIRRORED_ERROR,
+        declared=CHANGED_ERROR,
         repeats=0.05,
     ),
     Null(
         "synth: people in rows with a rule of their own wait for a control",
-        ("synthetic/row_rules look_by_row",),
+        ("synthetic/row_rules _changed_people",),
         "pairs of people, and cells that two people and two rows have",
         "rows of the file are independent of one another and of the people",
         "one row of each unit is taken",
@@ -2227,7 +2228,7 @@ NULLS = (
             (10, 40, 160),
             lambda n, g: changed_by_row(g, many=int(n)),
         ),
-        declared=MIRRORED_ERROR,
+        declared=CHANGED_ERROR,
         repeats=0.05,
     ),
     Null(
@@ -2292,7 +2293,7 @@ NULLS = (
             (10, 20, 40),
             lambda s, g: turned_round(g, many=int(s)),
         ),
-        declared=MIRRORED_ERROR + SETS_ERROR + 2 * len(NEAREST_OTHERS) * NEARER_ERROR,
+        declared=CHANGED_ERROR + SETS_ERROR + 2 * len(NEAREST_OTHERS) * NEARER_ERROR,
         repeats=0.05,
     ),
     Null(

@@ -50,7 +50,7 @@ from narcissus.extraction.model_folders import (
     read_model_files,
     staged,
 )
-from narcissus.extraction.model_others import Unpublished, other_files
+from narcissus.extraction.model_others import HasModelFolder, Unpublished, other_files
 from narcissus.extraction.model_process import ImageProcess, limits_memory, memory_limit
 from narcissus.extraction.model_trial import laid_out
 from narcissus.extraction.model_weights import settings_of, weights_of
@@ -226,26 +226,11 @@ class ImageModelsUnderStudy:
     folder: Path | None  # of the release; None for a model in memory only
 
 
-class HasImageModels(Protocol):
+class HasImageModels(HasModelFolder, Protocol):
     """A part `image-model`: the source of a study's models."""
 
     trains: ClassVar[bool] = True
     """Whether the models are trained here, so that the division of images is random."""
-
-    @property
-    def limits_memory(self) -> bool:
-        """Whether the memory of a model that others made is limited where it runs."""
-        return True
-
-    @property
-    def unpublished(self) -> tuple[str, ...]:
-        """Files and folders of the model's folder that are declared as not published."""
-        return ()
-
-    @property
-    def others(self) -> tuple[str, ...]:
-        """Texts and pictures in the model's folder, which nobody reads."""
-        return ()
 
     def check(self, images: CaptionedImages) -> None:
         """Refuse an unusable part for such images, before any work."""

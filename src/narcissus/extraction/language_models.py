@@ -45,6 +45,7 @@ from narcissus.extraction.model_folders import (
     language_model_files,
     staged,
 )
+from narcissus.extraction.model_others import HasModelFolder
 from narcissus.extraction.model_process import (
     FREE_MEMORY,
     WEIGHTS,
@@ -506,28 +507,13 @@ class ModelsUnderStudy:
         return {name: folder for name, folder in named.items() if folder is not None}
 
 
-class HasModels(Protocol):
+class HasModels(HasModelFolder, Protocol):
     """A part `language-model`: the source of a study's models."""
 
     trains: ClassVar[bool] = True
     """Whether the models are trained here, so that the division of documents is random."""
     in_memory: ClassVar[bool] = False
     """Whether there is no model folder for programs."""
-
-    @property
-    def limits_memory(self) -> bool:
-        """Whether the memory of a model that others made is limited where it runs."""
-        return True
-
-    @property
-    def unpublished(self) -> tuple[str, ...]:
-        """Files and folders of the model's folder that are declared as not published."""
-        return ()
-
-    @property
-    def others(self) -> tuple[str, ...]:
-        """Texts and pictures in the model's folder, which nobody reads."""
-        return ()
 
     def check(self) -> None:
         """Refuse an unusable part before any work."""

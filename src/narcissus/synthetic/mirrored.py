@@ -14,16 +14,14 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from narcissus.evidence.intervals import TwoSamples
-from narcissus.synthetic.copies import BesideControl, Copies, Views, beside_control, copies_on
+from narcissus.synthetic.changed import CHANGED_ERROR, ChangedPeople, most_people
+from narcissus.synthetic.copies import Copies, Views, copies_on
 from narcissus.synthetic.nearly import NearerPeople, nearer_people
 from narcissus.synthetic.sets import look_at_sets
 from narcissus.synthetic.whole import WholeColumn, WholeFiles
 
 Positions = NDArray[np.int64]
 Numbers = NDArray[np.float64]
-MIRRORED_ERROR = 0.001
-"""Error of telling of copies that are mirrored or exchanged, of all counts together."""
 MOST_ALONE = 40
 """Most columns that are mirrored each by itself."""
 _FEWEST_VALUES = 3
@@ -31,18 +29,6 @@ _MOST_TOGETHER = 20  # columns of which all sets are counted
 _FEW_VALUES = 12  # of a scale of answers
 _DIGITS = 9  # that numbers are compared by
 _LEAST = 4
-
-
-@dataclass(frozen=True)
-class MirroredPeople(BesideControl):
-    """People who stand in the file after it was changed in a way."""
-
-    way: str
-    columns: tuple[str, ...]  # that were changed
-    people: int
-    standing: int
-    expected: float
-    beside: TwoSamples | None
 
 
 @dataclass(frozen=True)
@@ -57,28 +43,34 @@ def look_mirrored(
     sides: tuple[Positions, Positions],
     like: Copies,
     rng: np.random.Generator,
-) -> MirroredPeople | None:
+) -> ChangedPeople | None:
     """Return the people who stand in the file mirrored or exchanged, where these are too many."""
-    ours, others = sides
-    if not len(ours) or files.is_large:
+    if not len(sides[0]) or files.is_large:
         return None
+    return most_people(_mirrored_people(files, sides, like, rng)) or _some_mirrored(
+        files, sides, rng
+    )
+
+
+def _mirrored_people(
+    files: WholeFiles,
+    sides: tuple[Positions, Positions],
+    like: Copies,
+    rng: np.random.Generator,
+) -> Iterator[ChangedPeople]:
+    """Yield the people of each way of mirroring or exchanging by which too many are there."""
+    ours = sides[0]
     ways = list(_ways(files, ours))
-    largest: MirroredPeople | None = None
     for way in ways:
         views = Views(way.files, rng)
         copies = copies_on(views, ours, range(len(views.fine)))
-        if copies.standing > max(_LEAST, _most(copies, MIRRORED_ERROR / len(ways)), like.standing):
-            beside = beside_control(views, ours, others) if len(others) else None
-            some = MirroredPeople(
-                *(way.words, way.columns, copies.unique, copies.standing, copies.expected, beside)
-            )
-            largest = some if largest is None or some.standing > largest.standing else largest
-    return largest or _some_mirrored(files, sides, rng)
+        if copies.standing > max(_LEAST, _most(copies, CHANGED_ERROR / len(ways)), like.standing):
+            yield ChangedPeople.of(way.words, way.columns, copies, views, sides)
 
 
 def _some_mirrored(
     files: WholeFiles, sides: tuple[Positions, Positions], rng: np.random.Generator
-) -> MirroredPeople | None:
+) -> ChangedPeople | None:
     """Return the people who stand in the file by some columns, all of them mirrored."""
     some = _numeric(files, sides[0])
     if not 2 < len(some) <= _MOST_TOGETHER:
@@ -87,7 +79,7 @@ def _some_mirrored(
     changed = changed.select([files.names[j] for j in some])
     for each in look_at_sets(changed, Views(changed, rng), sides, rng).striking:
         counts = each.unique, each.standing, each.expected, each.beside
-        return MirroredPeople("mirrored", each.columns, *counts)
+        return ChangedPeople("mirrored", each.columns, *counts)
     return None
 
 

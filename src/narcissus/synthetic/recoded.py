@@ -17,8 +17,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from narcissus.synthetic.copies import Copies, Views, beside_control, copies_on
-from narcissus.synthetic.mirrored import MIRRORED_ERROR, MirroredPeople
+from narcissus.synthetic.changed import CHANGED_ERROR, ChangedPeople, most_people
+from narcissus.synthetic.copies import Copies, Views, copies_on
 from narcissus.synthetic.whole import MOST_CODED, WholeColumn, WholeFiles
 
 Positions = NDArray[np.int64]
@@ -63,31 +63,34 @@ def look_recoded(
     sides: tuple[Positions, Positions],
     like: Copies,
     rng: np.random.Generator,
-) -> MirroredPeople | None:
+) -> ChangedPeople | None:
     """Return the people who stand in the file under other codes, where these are too many."""
-    ours, others = sides
-    rows = files.rows("synthetic")
-    if files.is_large or min(len(ours), len(rows)) < _FEWEST:
+    if files.is_large or min(len(sides[0]), len(files.rows("synthetic"))) < _FEWEST:
         return None
+    return most_people(_recoded_people(files, sides, like, rng))
+
+
+def _recoded_people(
+    files: WholeFiles,
+    sides: tuple[Positions, Positions],
+    like: Copies,
+    rng: np.random.Generator,
+) -> Iterator[ChangedPeople]:
+    """Yield the people of each set of recoded columns by which too many are there."""
+    ours = sides[0]
     files = replace(files, columns=(*files.columns, *files.otherwise))
-    columns = _few(files, ours, rows)
+    columns = _few(files, ours, files.rows("synthetic"))
     ways = list(_ways(files, columns))
-    largest: MirroredPeople | None = None
+    error = CHANGED_ERROR / (2 * max(1, len(ways)))
     chance: float | None = None
     for names, some in ways:
         views = Views(some, rng)
         copies = copies_on(views, ours, range(len(views.fine)))
-        error = MIRRORED_ERROR / (2 * len(ways))
         if copies.standing <= max(_LEAST, copies.most_coincidences(error), like.standing):
             continue
         chance = _by_chance(files, columns, ours, rng) if chance is None else chance
-        if copies.standing <= scipy.stats.poisson.isf(error, chance + 2 * np.sqrt(chance + 1)):
-            continue
-        beside = beside_control(views, ours, others) if len(others) else None
-        expected = max(chance, copies.expected)
-        people = MirroredPeople(RECODED, names, copies.unique, copies.standing, expected, beside)
-        largest = people if largest is None or people.standing > largest.standing else largest
-    return largest
+        if copies.standing > scipy.stats.poisson.isf(error, chance + 2 * np.sqrt(chance + 1)):
+            yield ChangedPeople.of(RECODED, names, copies, views, sides, expected=chance)
 
 
 def _by_chance(

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.synthetic.copies import Copies, Views, beside_control, copies_by, copies_on
-from narcissus.synthetic.mirrored import MIRRORED_ERROR, MirroredPeople
+from narcissus.synthetic.changed import CHANGED_ERROR, ChangedPeople, most_people
+from narcissus.synthetic.copies import Copies, Views, copies_by, copies_on
 from narcissus.synthetic.sets import most_meeting
 from narcissus.synthetic.whole import MOST_CODED, WholeColumn, WholeFiles
 from narcissus.tables.spelling import Value
@@ -45,28 +45,31 @@ def look_by_row(
     sides: tuple[Positions, Positions],
     like: Copies,
     rng: np.random.Generator,
-) -> MirroredPeople | None:
+) -> ChangedPeople | None:
     """Return the people whose row was changed by a rule of its own, where these are too many."""
-    ours, others = sides
-    if not len(ours) or files.is_large:
+    if not len(sides[0]) or files.is_large:
         return None
+    return most_people(_changed_people(files, sides, like, rng))
+
+
+def _changed_people(
+    files: WholeFiles,
+    sides: tuple[Positions, Positions],
+    like: Copies,
+    rng: np.random.Generator,
+) -> Iterator[ChangedPeople]:
+    """Yield the people of each rule by which more are there than as they are, or by chance."""
+    ours = sides[0]
     ways = list(_ways(replace(files, columns=(*files.columns, *files.otherwise)), ours))
-    largest: MirroredPeople | None = None
+    error = CHANGED_ERROR / (2 * max(1, len(ways)))
     for way in ways:
         views = Views(way.files, rng)
         copies = copies_by(views, ours, like)
-        error = MIRRORED_ERROR / (2 * len(ways))
         most = max(copies.most_coincidences(error), most_meeting(views, ours, error))
         plain = Views(way.plain, rng)
         as_they_are = copies_on(plain, ours, range(len(plain.fine))).standing
-        if copies.standing - max(as_they_are, like.standing) <= most:
-            continue
-        beside = beside_control(views, ours, others) if len(others) else None
-        people = MirroredPeople(
-            *(way.words, way.columns, copies.unique, copies.standing, copies.expected, beside)
-        )
-        largest = people if largest is None or people.standing > largest.standing else largest
-    return largest
+        if copies.standing - max(as_they_are, like.standing) > most:
+            yield ChangedPeople.of(way.words, way.columns, copies, views, sides)
 
 
 def _ways(files: WholeFiles, ours: Positions) -> Iterator[_ChangedRows]:

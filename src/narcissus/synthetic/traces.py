@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from narcissus._random import child
 from narcissus.evidence.intervals import TwoSamples
+from narcissus.synthetic.changed import ChangedPeople
 from narcissus.synthetic.copies import (
     BesideControl,
     BesideMoves,
@@ -35,7 +36,7 @@ from narcissus.synthetic.copies import (
 )
 from narcissus.synthetic.digits import Swapped, swapped_digits
 from narcissus.synthetic.elsewhere import people_elsewhere
-from narcissus.synthetic.mirrored import MirroredPeople, look_mirrored, nearer_mirrored
+from narcissus.synthetic.mirrored import look_mirrored, nearer_mirrored
 from narcissus.synthetic.nearly import EXPECTED, NearerPeople, nearer_people, nearly_copied
 from narcissus.synthetic.partly import partly_copied
 from narcissus.synthetic.recoded import look_recoded
@@ -254,15 +255,15 @@ class Traces:
     nearer: NearerPeople | None = None  # of whom rows are far nearer than others are
     in_order: RowsInOrder | None = None  # rows that follow the order of the data
     elsewhere: NearerPeople | None = None  # whose values stand in a row under other names
-    mirrored: MirroredPeople | None = None  # who stand in the file mirrored or exchanged
+    mirrored: ChangedPeople | None = None  # who stand in the file mirrored or exchanged
     nearer_mirrored: NearerPeople | None = None  # the same as nearer, of the file mirrored
     # the same of all rows of a person together
     nearer_together: NearerPeople | None = None
-    recoded: MirroredPeople | None = None  # who stand in the file under other codes
-    by_row: MirroredPeople | None = None  # whose row was changed by a rule of that row
+    recoded: ChangedPeople | None = None  # who stand in the file under other codes
+    by_row: ChangedPeople | None = None  # whose row was changed by a rule of that row
 
     @property
-    def changed(self) -> MirroredPeople | None:
+    def changed(self) -> ChangedPeople | None:
         """The people who stand in the file after a change of it, by the one that shows most."""
         each = [p for p in (self.mirrored, self.recoded, self.by_row) if p is not None]
         return max(each, key=lambda people: people.standing) if each else None

@@ -17,8 +17,8 @@ from narcissus.kinds.synthetic.excess import ExcessShare
 from narcissus.results import Grade
 from narcissus.rows import Count, Fact, Place, Positive, Quantity, Share, StudyRow, Unaccounted
 from narcissus.synthetic.assess import ALIKE
+from narcissus.synthetic.changed import ChangedPeople
 from narcissus.synthetic.copies import COPIES, Copies, FileFacts
-from narcissus.synthetic.mirrored import MirroredPeople
 from narcissus.synthetic.nearly import MOST_NEARER, NearerPeople
 from narcissus.synthetic.partly import PartlyCopied
 from narcissus.synthetic.recoded import MOST_RECODED
@@ -611,7 +611,7 @@ def _changed(traces: Traces, at_most: float, *, can_tell: bool) -> Iterator[Unac
         is_accepted = people.standing - people.expected <= at_most * max(1, people.people)
         is_asked = not (is_accepted or (can_tell and people.is_explained))
         if is_asked:
-            yield _of_mirrored(people, can_tell=can_tell)
+            yield _of_changed(people, can_tell=can_tell)
     nearer = traces.nearer_mirrored
     if nearer is not None and not is_asked:
         is_accepted = nearer.excess <= at_most * nearer.people
@@ -621,7 +621,7 @@ def _changed(traces: Traces, at_most: float, *, can_tell: bool) -> Iterator[Unac
             )
 
 
-def _of_mirrored(people: MirroredPeople, *, can_tell: bool) -> CountedQuestion:
+def _of_changed(people: ChangedPeople, *, can_tell: bool) -> CountedQuestion:
     """Return the question of people who stand in the file after it was changed in a way."""
     names = some_of([f"`{name}`" for name in people.columns], 4)
     question = Unaccounted(
