@@ -17,6 +17,7 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Protocol
 
 from narcissus._files import file_size, files_below, read_bytes
 from narcissus._validation import did_you_mean, some_of
@@ -64,6 +65,8 @@ _SHOWN = 6
 _ENTRY = re.compile(rb'[\s",]+')
 _LONGEST_PIECE = 2**12
 """Most bytes of a token, and of a line of a table."""
+_MOST_PIECES = 2**20
+"""Most pieces of a tokenizer: some four times those of the largest known."""
 _LONGEST_PART = 2**20
 """Most bytes of how a tokenizer changes characters."""
 
@@ -113,6 +116,25 @@ class Unpublished:
 
 
 NONE_DECLARED = Unpublished()
+
+
+class HasModelFolder(Protocol):
+    """A part that may read its model from a folder: of models in memory, nothing is left out."""
+
+    @property
+    def limits_memory(self) -> bool:
+        """Whether the memory of a model that others made is limited where it runs."""
+        return True
+
+    @property
+    def unpublished(self) -> tuple[str, ...]:
+        """Files and folders of the model's folder that are declared as not published."""
+        return ()
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Texts and pictures in the model's folder, which nobody reads."""
+        return ()
 
 
 def other_files(
@@ -237,13 +259,16 @@ def _is_png(content: bytes) -> bool:
 
 def _is_sentencepiece(content: bytes) -> bool:
     """Say whether bytes are a tokenizer of SentencePiece: pieces, then how they were made."""
+    longest = {1: _LONGEST_PIECE} | dict.fromkeys((2, 3, 4, 5), _LONGEST_PART)
+    pieces = 0
     try:
-        parts = list(_parts(content))
+        for number, (field, length) in enumerate(_parts(content)):
+            if length > longest.get(field, -1) or number >= _MOST_PIECES:
+                return False
+            pieces += field == 1
     except (IndexError, ValueError):
         return False
-    longest = {1: _LONGEST_PIECE} | dict.fromkeys((2, 3, 4, 5), _LONGEST_PART)
-    fits = all(length <= longest.get(field, -1) for field, length in parts)
-    return fits and any(field == 1 for field, _ in parts)
+    return pieces > 0
 
 
 def _parts(content: bytes) -> Iterator[tuple[int, int]]:
