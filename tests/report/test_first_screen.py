@@ -430,3 +430,10 @@ def test_what_could_not_be_measured_is_said_with_its_reason_and_draws_nothing(ta
     ]
     assert screen.key == "100 people: what the release adds is not assessed"
     assert "{" not in screen.answer
+
+
+def test_what_is_shown_and_rounds_to_no_square_is_not_called_nothing(table_record):
+    screen = first_of(table_record(1))
+    shown = replace(screen, without=66, with_it=66, most=None, is_shown=True)
+    assert shown.key == "100 people: ■ without the release, less than one added by it"
+    assert replace(shown, is_shown=False).key.endswith("nothing is shown to be added")
