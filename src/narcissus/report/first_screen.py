@@ -209,7 +209,9 @@ class FirstScreen:
         elif self.with_it is None:
             signs.append("what the release adds is not assessed")
         else:
-            signs.append("less than one added by it" if self.is_shown else "nothing is shown to be added")
+            signs.append(
+                "less than one added by it" if self.is_shown else "nothing is shown to be added"
+            )
         if self.most is not None:
             signs.append(f"{LIMIT} nobody gets further")
         return f"{self.total} {self.unit}: {', '.join(signs)}"

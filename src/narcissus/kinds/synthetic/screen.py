@@ -178,9 +178,7 @@ def _of_copied(case: StudyJudgement, judged: JudgedCriterion) -> Glance:
         broken=broken,
         why=why,
         contradicted=_no_control(result) or Glance.contradicted,
-        about=seeks(
-            "a person's values", "them", f"{number(result.files.synthetic)} synthetic rows"
-        ),
+        about=seeks("a person's values", "that person", f"{number(result.files.synthetic)} rows"),
         undecided=f"{open_text}, but {why}." if why else f"{open_text}.",
         notes=(*compared(result), *rows_not_people(result)),
         declared=declared(result),
