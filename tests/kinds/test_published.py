@@ -359,6 +359,18 @@ def test_a_hidden_cell_that_subtraction_tells_is_a_known_group(folder):
     assert groups.value == len([row for row in hidden if 0 < row.value < 4]) > 0
     assert record.status == "exceeded"
     assert "Your threshold, 0 small groups known, is exceeded." in render_text(record)
+    sizes = f"The size of {groups.value:.0f} group"
+    assert sizes in " ".join(render_text(record).split())
+
+
+def test_groups_that_decide_are_told_and_no_attack_is_drawn_in_their_place(folder):
+    """The headline was about small groups, and picture and sentences about an attack."""
+    record = played(folder, threshold={"people": 0}).record
+    first = page_of(record).first
+    assert first.decided_by.of == GROUPS
+    assert "small groups known" in first.answer
+    assert first.sentences[1][0].startswith("The size of ")
+    assert (first.without, first.with_it, first.most) == (None, None, None)
 
 
 def test_a_threshold_that_nothing_says_is_asked_for(folder):

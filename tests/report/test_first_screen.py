@@ -33,6 +33,9 @@ from narcissus.study.kinds import KINDS, study_kind
 REFUTED = {"contradictions": ["Refuted: that it rains (a says 1, b says 2)."],
            "status": "contradicted"}  # fmt: skip
 
+NO_SHARES = ("epsilon", "targets", "people determined", "small groups known")
+"""Quantities that may decide and are no share of a hundred: nothing is drawn."""
+
 
 def first_of(record):
     return page_of(record, internal=True).first
@@ -118,8 +121,8 @@ def test_each_figure_is_the_record_s_rounded_to_whole_ones_of_a_hundred(every_re
     for name, record in every_record.items():
         first, (without, with_it, most) = first_of(record), figures(record)
         decided = first.decided_by
-        if decided is None or decided.of in ("epsilon", "targets", "people determined"):
-            continue  # judged by something that is no share of a hundred
+        if decided is None or decided.of in NO_SHARES:
+            continue
         drawn += 1
         total = first.total
         assert abs(first.without - total * without) <= 0.5, name
@@ -363,6 +366,14 @@ def test_groups_of_which_none_is_surely_hit_are_not_called_safe(single):
     assert first_of(single(groups=[])).hardest == NO_GROUPS
 
 
+def test_a_count_that_decides_is_shown_as_a_count(every_record):
+    """One small group was "100 of 100"."""
+    for name, record in every_record.items():
+        decided = first_of(record).decided_by
+        if decided is not None and decided.of in {*NO_SHARES} - {"targets"}:  # that is an excess
+            assert " of 100" not in decided.shown, (name, decided)
+
+
 def test_a_title_and_its_record_tell_two_reports_apart(table_record, every_record):
     one, other = table_record(1), table_record(1, title="Another")
     titles = [re.search("<title>(.*?)</title>", render_html(record))[1] for record in (one, other)]
@@ -375,7 +386,7 @@ def test_a_title_and_its_record_tell_two_reports_apart(table_record, every_recor
         assert first.source in f"{record.title} {first.subtitle}"
         assert "/" not in first.source.replace("made/from", "")
         decided_by = None if first.decided_by is None else first.decided_by.of
-        is_drawn = decided_by not in (None, "epsilon", "targets", "people determined")
+        is_drawn = decided_by is not None and decided_by not in NO_SHARES
         assert isinstance(first.with_it, int if is_drawn else NoneType)
         assert grade_word(first.grade) in html
 

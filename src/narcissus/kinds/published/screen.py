@@ -12,6 +12,7 @@ from narcissus.kinds.published.result import (
     GAIN,
     GROUPS,
     PlayedTables,
+    SmallGroups,
     TablesAttack,
     TablesResult,
 )
@@ -24,7 +25,7 @@ from narcissus.kinds.published.words import (
 )
 from narcissus.report.first_screen import Glance
 from narcissus.report.format import number
-from narcissus.report.reach import Reach, of_100
+from narcissus.report.reach import NUMBER, Reach, of_100
 
 UNSEEN = "attackers who know other columns, other people in the tables, or other releases"
 
@@ -34,7 +35,9 @@ def describe_glance(case: StudyJudgement) -> Glance:
     result, of, at_most = case.result, case.worst.criterion.of, case.worst.at_most
     attack = find_attack(case)
     asked = f"Your threshold{' for the gain' * (of == GAIN)}"
-    if attack is None or of == DETERMINED:
+    if of == GROUPS and result.small_groups is not None:
+        glance = _of_groups(result, result.small_groups)
+    elif attack is None or of == DETERMINED:
         glance = _without_attack(result)
     elif of == CERTAIN:
         glance = _of_certain(result, result.game)
@@ -47,6 +50,7 @@ def describe_glance(case: StudyJudgement) -> Glance:
     accepted = "" if at_most is None else _accepted(result, of, at_most)
     return replace(
         glance,
+        view=NUMBER if of in (DETERMINED, GROUPS) else glance.view,
         accepted=accepted,
         asked=asked,
         declared=result.declared,
@@ -101,6 +105,23 @@ def _without_attack(result: TablesResult) -> Glance:
         hardest=describe_recovered(result),
         unseen=UNSEEN,
         notes=notes,
+    )
+
+
+def _of_groups(result: TablesResult, groups: SmallGroups) -> Glance:
+    """Describe the small groups whose size follows from the tables."""
+    many = int(groups.known.value or 0)
+    least = "at least " * bool(result.unaccounted or groups.known.high is None)
+    size = f"{least}{many:,} {'group' if many == 1 else 'groups'} of fewer than {groups.below:,}"
+    return Glance(
+        unit="people",
+        without=Reach("These numbers follow from the tables alone."),
+        with_it=Reach(f"The size of {size} people follows from the tables."),
+        most=None,
+        unlimited="This holds for every attacker: it follows from the tables.",
+        hardest=describe_recovered(result),
+        unseen=UNSEEN,
+        notes=_notes(result),
     )
 
 
