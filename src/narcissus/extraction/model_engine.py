@@ -463,9 +463,9 @@ class LanguageEngine:
                 start = torch.randint(self.facts.vocabulary, (rows, 1), device=self._device)
             self._forget()
             known = len(self._begin)
-            more = length - (0 if known else 1)
-            if more:
-                start = self._generate(start, torch.ones_like(start), more, do_sample=True)
+            rest = length - (0 if known else 1)
+            if rest:
+                start = self._generate(start, torch.ones_like(start), rest, do_sample=True)
             texts, after = start[:, known:].cpu().numpy(), self._random()
         if not self._is_own and length > _GONE_ON:
             text = texts[int(self._random_tokens.integers(rows))].tolist()

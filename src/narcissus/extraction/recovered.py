@@ -250,11 +250,11 @@ class Beginning:
     prompt: Sequence[int]
     wanted: str  # the text of the prompt and of what follows it
     needed: int  # tokens in which the document itself goes on
-    most: int  # tokens in which a model may say the same
+    largest: int  # tokens in which a model may say the same
 
     def length(self, context: int) -> int:
         """Return the tokens that are asked for: all that may be needed, as far as they fit."""
-        return max(self.needed, min(self.most, context - len(self.prompt)))
+        return max(self.needed, min(self.largest, context - len(self.prompt)))
 
     def fits(self, context: int) -> bool:
         return len(self.prompt) + self.needed <= context

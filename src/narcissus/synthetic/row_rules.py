@@ -65,10 +65,10 @@ def _changed_people(
     for way in ways:
         views = Views(way.files, rng)
         copies = copies_by(views, ours, like)
-        most = max(copies.most_coincidences(error), most_meeting(views, ours, error))
+        coincidences = max(copies.most_coincidences(error), most_meeting(views, ours, error))
         plain = Views(way.plain, rng)
         as_they_are = copies_on(plain, ours, range(len(plain.fine))).standing
-        if copies.standing - max(as_they_are, like.standing) > most:
+        if copies.standing - max(as_they_are, like.standing) > coincidences:
             yield ChangedPeople.of(way.words, way.columns, copies, views, sides)
 
 

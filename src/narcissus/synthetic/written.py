@@ -393,8 +393,8 @@ def _rounded(
             (cut, RULES[2], lambda: np.floor(scaled + tie)),
             (cut, RULES[2], lambda: np.ceil(scaled - tie)),
         ]
-        for told, rule, way in rounds:
-            yield _Writing(told, way(), here, rule, (step / scale, offset / scale))
+        for title, rule, way in rounds:
+            yield _Writing(title, way(), here, rule, (step / scale, offset / scale))
 
 
 def _half_to_even(scaled: Numbers, tie: Numbers) -> Numbers:

@@ -247,7 +247,7 @@ def _audit_seconds(asked: OwnModel, files: Mapping[str, str]) -> float:
     """Measure a few samples and documents; the runs of a program are not among them."""
     model, documents = HuggingFaceGenerator(asked.model), [*map(read_documents, files.values())]
     room = max(1, min(asked.prompt, model.context - LENGTH // 10))
-    known = [model.encode(one.text)[:room] for one in documents[0][:TIMED]]
+    known = [model.encode(document.text)[:room] for document in documents[0][:TIMED]]
     times = [time.perf_counter()]
     drawn = model.sample(min(TIMED, asked.samples), LENGTH // 10, rng=1)
     times.append(time.perf_counter())
@@ -269,7 +269,7 @@ def _audited(_given: Given, *, study: dict[str, Any], place: Path | None) -> dic
             beside = {k: q and [q.value, q.high] for k, q in group.others.items()}
             label = f"{attack.name}: {group.words('documents')}"
             groups.append({"name": label, "share": group.share, **beside})
-    ranked = [one.model_dump() for attack in record.result.attacks for one in attack.ranked]
+    ranked = [text.model_dump() for attack in record.result.attacks for text in attack.ranked]
     more = {"ranked": ranked, "program": program and program.model_dump()}
     return {"verdict": record.verdict, "groups": groups, **more}
 

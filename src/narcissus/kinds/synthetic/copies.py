@@ -440,13 +440,13 @@ def _of_own(whole: WholeFiles, left: Sequence[Trace], *, can_tell: bool) -> Unac
 
 
 def _of_few(
-    whole: WholeFiles, traces: Traces, at_most: float, told: set[str], *, can_tell: bool
+    whole: WholeFiles, traces: Traces, at_most: float, asked: set[str], *, can_tell: bool
 ) -> Iterator[Unaccounted]:
-    """Yield each few columns by which too many people stand in the file, but those of told ones."""
+    """Yield each few columns by which too many people stand in the file, but for asked ones."""
     for some in traces.sets.striking:
         is_explained = can_tell and some.is_explained
         is_accepted = some.standing - some.expected <= at_most * max(1, some.unique)
-        if not (is_explained or is_accepted or told & set(some.columns)):
+        if not (is_explained or is_accepted or asked & set(some.columns)):
             reason = (
                 f"By these columns {some.standing:,} of {some.unique:,} people who are unique in "
                 f"the data stand in the file; coincidence explains about {round(some.expected):,}."

@@ -62,8 +62,8 @@ class SyntheticLayout(Layout):
 
     def verdict(self, case: StudyJudgement) -> str:
         """Describe the verdict in a short paragraph; it never says that a risk is met."""
-        said = holds_if(case.status, declared(case.result))
-        return f"{verdict_text(case)} {said}".rstrip()
+        condition = holds_if(case.status, declared(case.result))
+        return f"{verdict_text(case)} {condition}".rstrip()
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         lines = [f"{risk.name}, by {len(risk.tried)} attacks" for risk in case.result.risks]

@@ -468,9 +468,9 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
 KIND = LanguageKind()
 
 
-def program_exceeds(result: LanguageResult, one: StudyCriterion) -> bool:
+def program_exceeds(result: LanguageResult, criterion: StudyCriterion) -> bool:
     """Return whether the program is an extraction of more quality than is accepted."""
-    program, limit = result.program, one.at_most
+    program, limit = result.program, criterion.at_most
     return (
         program is not None
         and limit is not None

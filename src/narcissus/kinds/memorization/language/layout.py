@@ -67,8 +67,8 @@ class LanguageLayout(MemorizationLayout):
     def left_open(self, study: Any, case: StudyJudgement) -> Iterator[NotAssessed]:
         result: LanguageResult = case.result
         yield from too_short(study, result)
-        told = (rate for score in result.scores for rate in score.rates)
-        unseen = {rate.rate: rate.told.why for rate in told if rate.told.value is None}
+        rates = (rate for score in result.scores for rate in score.rates)
+        unseen = {rate.rate: rate.told.why for rate in rates if rate.told.value is None}
         asked = study.membership.false_alarms if study.membership else ()
         for rate, why in unseen.items():
             if rate in asked:
