@@ -73,7 +73,7 @@ from narcissus.success import Resilience
 from narcissus.success.relations import OneOfPair
 from narcissus.synthetic import FileThreat, assess_file, read_files
 from narcissus.synthetic.assess import ALIKE
-from narcissus.synthetic.changed import CHANGED_ERROR
+from narcissus.synthetic.changes import CHANGED_ERROR
 from narcissus.synthetic.copies import Copies, Views, file_facts
 from narcissus.synthetic.digits import swapped_digits
 from narcissus.synthetic.elsewhere import people_elsewhere

@@ -44,13 +44,13 @@ from narcissus.extraction.files import DataSet, refuse_links
 from narcissus.extraction.image_engine import ImageEngine, image_libraries
 from narcissus.extraction.images import CaptionedImages
 from narcissus.extraction.kept import Keeps, Kept, in_batches, key_of
+from narcissus.extraction.model_contents import HasModelFolder, Unpublished, other_files
 from narcissus.extraction.model_engine import device_of
 from narcissus.extraction.model_folders import (
     ModelFiles,
     read_model_files,
     staged,
 )
-from narcissus.extraction.model_others import HasModelFolder, Unpublished, other_files
 from narcissus.extraction.model_process import ImageProcess, limits_memory, memory_limit
 from narcissus.extraction.model_trial import laid_out
 from narcissus.extraction.model_weights import settings_of, weights_of

@@ -31,6 +31,7 @@ from narcissus.errors import InputError
 from narcissus.extraction.byte_tokenizer import TOKENS, write_tokenizer
 from narcissus.extraction.files import trained_once
 from narcissus.extraction.kept import Keeps, Kept, in_batches, key_of, tokens_fit
+from narcissus.extraction.model_contents import HasModelFolder
 from narcissus.extraction.model_digest import model_digest
 from narcissus.extraction.model_engine import (
     Asked,
@@ -45,7 +46,6 @@ from narcissus.extraction.model_folders import (
     language_model_files,
     staged,
 )
-from narcissus.extraction.model_others import HasModelFolder
 from narcissus.extraction.model_process import (
     FREE_MEMORY,
     WEIGHTS,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from narcissus._files import file_digest, files_below
-from narcissus.extraction.model_others import Unpublished
+from narcissus.extraction.model_contents import Unpublished
 
 READ = frozenset({".safetensors", ".json", ".txt", ".model"})
 """How weights, configurations and the tables of tokenizers end."""

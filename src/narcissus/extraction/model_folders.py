@@ -5,7 +5,7 @@ module knows and nothing else: configurations that were parsed, checked and writ
 tokenizer's tables, and links to the weights, which are safetensors. What a configuration may name
 is checked before: no code, no kernel, no address and no file outside. No library opens what is not
 on the list. Whoever gets the folder could, so the folder is refused where that is more than texts
-and pictures (`narcissus.extraction.model_others`), unless the user declares that it is not
+and pictures (`narcissus.extraction.model_contents`), unless the user declares that it is not
 published.
 """
 
@@ -25,7 +25,7 @@ from narcissus._files import OF_MISTAKES, file_size, read_bytes
 from narcissus._scratch import scratch_folder
 from narcissus.errors import InputError
 from narcissus.extraction.files import Header, headers_of, refuse_links, refuse_pickle
-from narcissus.extraction.model_others import (
+from narcissus.extraction.model_contents import (
     LARGEST_TEXT,
     NONE_DECLARED,
     TABLES,

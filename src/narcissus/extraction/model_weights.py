@@ -16,7 +16,7 @@ from narcissus._files import file_size, parsing, read_bytes
 from narcissus._json import read_json
 from narcissus.errors import InputError
 from narcissus.extraction.files import Header
-from narcissus.extraction.model_others import LARGEST_TEXT, NONE_DECLARED, Unpublished
+from narcissus.extraction.model_contents import LARGEST_TEXT, NONE_DECLARED, Unpublished
 
 SINGLE = ("model.safetensors", "diffusion_pytorch_model.safetensors")
 """What weights in one file are called; in several, an index beside them names them."""

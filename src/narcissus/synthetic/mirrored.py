@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from narcissus.synthetic.changed import CHANGED_ERROR, ChangedPeople, most_people
+from narcissus.synthetic.changes import CHANGED_ERROR, ChangedPeople, most_people
 from narcissus.synthetic.copies import Copies, Views, copies_on
 from narcissus.synthetic.nearly import NearerPeople, nearer_people
 from narcissus.synthetic.sets import look_at_sets

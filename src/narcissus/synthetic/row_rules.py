@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from narcissus.synthetic.changed import CHANGED_ERROR, ChangedPeople, most_people
+from narcissus.synthetic.changes import CHANGED_ERROR, ChangedPeople, most_people
 from narcissus.synthetic.copies import Copies, Views, copies_by, copies_on
 from narcissus.synthetic.sets import most_meeting
 from narcissus.synthetic.whole import MOST_CODED, WholeColumn, WholeFiles

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from narcissus._random import child
 from narcissus.evidence.intervals import TwoSamples
-from narcissus.synthetic.changed import ChangedPeople
+from narcissus.synthetic.changes import ChangedPeople
 from narcissus.synthetic.copies import (
     BesideControl,
     BesideMoves,

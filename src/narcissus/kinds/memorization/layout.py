@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from narcissus.judgement import StudyJudgement
 from narcissus.kinds.layout import Headings, Layout, dots, observed, table
-from narcissus.kinds.memorization.declared import declared
+from narcissus.kinds.memorization.declarations import declared
 from narcissus.kinds.memorization.engine import CountedGroup, GroupT, MemorizedResult
 from narcissus.membership.reported import is_void, void_text
 from narcissus.report.about import Answered, RealFigure, Subject

@@ -17,7 +17,7 @@ from narcissus.kinds.synthetic.excess import ExcessShare
 from narcissus.results import Grade
 from narcissus.rows import Count, Fact, Place, Positive, Quantity, Share, StudyRow, Unaccounted
 from narcissus.synthetic.assess import ALIKE
-from narcissus.synthetic.changed import ChangedPeople
+from narcissus.synthetic.changes import ChangedPeople
 from narcissus.synthetic.copies import COPIES, Copies, FileFacts
 from narcissus.synthetic.nearly import MOST_NEARER, NearerPeople
 from narcissus.synthetic.partly import PartlyCopied

@@ -15,7 +15,7 @@ from narcissus.kinds.memorization.columns import (
     gain_cell,
     value_of,
 )
-from narcissus.kinds.memorization.declared import left_out
+from narcissus.kinds.memorization.declarations import left_out
 from narcissus.kinds.memorization.image.kind import ImageResult
 from narcissus.kinds.memorization.layout import MemorizationLayout
 from narcissus.report.format import MISSING, number, percent

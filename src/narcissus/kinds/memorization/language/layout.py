@@ -9,7 +9,7 @@ from typing import Any
 from narcissus.judgement import StudyJudgement
 from narcissus.kinds.extraction.layout import evidence_sections, quality_glance
 from narcissus.kinds.extraction.program import QUALITY
-from narcissus.kinds.memorization.declared import declared, left_out
+from narcissus.kinds.memorization.declarations import declared, left_out
 from narcissus.kinds.memorization.engine import copies_text
 from narcissus.kinds.memorization.language.kind import (
     CanaryGroup,

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from narcissus.errors import InputError
-from narcissus.extraction import model_others
+from narcissus.extraction import model_contents
 from narcissus.extraction.image_models import check_diffusers_folder
+from narcissus.extraction.model_contents import is_picture, is_text
 from narcissus.extraction.model_folders import check_model_folder, language_model_files
-from narcissus.extraction.model_others import is_picture, is_text
 
 WATCHED: list[list[str]] = []
 
@@ -292,12 +292,14 @@ def test_a_declaration_of_a_part_leaves_the_part(pipeline):
 
 def test_of_a_tokenizer_only_so_many_pieces_are_counted(monkeypatch):
     """64 MiB of empty ones took 2.5 GB, before any limit of a run held."""
-    assert model_others.is_table(Path("tokenizer.model"), SPM)
+    assert model_contents.is_table(Path("tokenizer.model"), SPM)
     read = []
-    parts = model_others._parts
-    monkeypatch.setattr(model_others, "_MOST_PIECES", 10)
+    parts = model_contents._parts
+    monkeypatch.setattr(model_contents, "_MOST_PIECES", 10)
     monkeypatch.setattr(
-        model_others, "_parts", lambda content: (read.append(1) or each for each in parts(content))
+        model_contents,
+        "_parts",
+        lambda content: (read.append(1) or each for each in parts(content)),
     )
-    assert not model_others.is_table(Path("tokenizer.model"), b"\x0a\x00" * 1_000)
+    assert not model_contents.is_table(Path("tokenizer.model"), b"\x0a\x00" * 1_000)
     assert len(read) == 11
