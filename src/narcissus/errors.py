@@ -47,6 +47,10 @@ class StoreError(NarcissusError):
     """An unusable results folder: unwritable, or of another study."""
 
 
+class AnotherStudyError(StoreError):
+    """A results folder of this installation that belongs to another study."""
+
+
 class LeftFolderWarning(UserWarning):
     """A folder of a run that could not be removed; the message names it."""
 

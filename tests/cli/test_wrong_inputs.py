@@ -84,7 +84,7 @@ CASES = {
     "excess above one": (f"{SYNTH} --at-most 7", {}),
     # options
     "no command": ("aduit study.toml", {}),
-    "a table for a command": ("people.csv", {}),
+    "a table that is not there": ("poeple.csv", {}),
     "a study for a command": ("study.toml --seed 1", {}),
     "a table for a study": ("audit people.csv", {}),
     "no option": (f"{AUDIT} --worker 2", {}),

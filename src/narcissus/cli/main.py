@@ -16,7 +16,6 @@ import warnings
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from importlib import import_module
-from shlex import quote
 from typing import Any, ClassVar, cast
 
 import click
@@ -104,17 +103,6 @@ def _closed_pipes() -> Generator[None]:
         raise PipeClosedError from error
 
 
-def _first(file: str) -> str:
-    """Return the commands that begin with a file of this name."""
-    file, is_study = quote(file), file.lower().endswith(".toml")
-    if is_study:
-        return f"`narcissus audit {file}` runs a study"
-    return (
-        f"`narcissus init {file}` plans the audit of a table, `narcissus synth {file} COPY` "
-        f"compares a synthetic file with it, `narcissus measure {file}` counts who is unique"
-    )
-
-
 class LazyGroup(click.Group):
     """A group that imports a command only when it is called, for a quick ``--help``."""
 
@@ -122,6 +110,8 @@ class LazyGroup(click.Group):
     modules: ClassVar[dict[str, tuple[str, str]]] = COMMANDS
     groups: ClassVar[dict[str, tuple[str, ...]]] = GROUPS
     moved: ClassVar[dict[str, str]] = MOVED
+    starts: ClassVar[str] = "newcomer"
+    """The module of the command that files stand for; empty where there is none."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.modules)
@@ -129,12 +119,17 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.modules:
             return None
-        module = self.modules[cmd_name][0]
-        return getattr(import_module(module if "." in module else f"{_HERE}.{module}"), cmd_name)
+        return self.load(self.modules[cmd_name][0], cmd_name)
+
+    def load(self, module: str, name: str) -> click.Command:
+        """Import a module, of this room where its name has no point, and return its command."""
+        return getattr(import_module(module if "." in module else f"{_HERE}.{module}"), name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if self.starts and args[0] not in self.modules and os.path.isfile(args[0]):
+            return "FILE", self.load(self.starts, "start"), args
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
@@ -144,8 +139,8 @@ class LazyGroup(click.Group):
             message = error.message.rstrip(".") + did_you_mean(name, self.modules)
             if name in self.moved:
                 message = f"`{name}` is no command any more: {self.moved[name]}"
-            if os.path.isfile(name):
-                message = f"{name} is a file, and a command comes first: {_first(name)}"
+            elif os.path.basename(name) != name or os.path.splitext(name)[1]:
+                message = f"no such file: {name}"
             raise click.UsageError(message, ctx) from error
 
     def make_context(self, *args: Any, **more: Any) -> click.Context:
@@ -186,7 +181,9 @@ def group(kind: type[LazyGroup]) -> Callable[[Callable[[], None]], LazyGroup]:
 def cli() -> None:
     """Measure what an attacker can really reconstruct from a data release.
 
-    And prove what no attacker can.
+    And prove what no attacker can. Start with a file: `narcissus people.csv` plays a quick look,
+    `narcissus people.csv published.csv` examines a file that was made from it, and `narcissus
+    counts.csv` derives what published counts give away.
     """
 
 
@@ -244,6 +241,7 @@ def _require_memory(words: list[str]) -> None:
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     is_help = not {"--help", "-h"}.isdisjoint(words)
     is_of_tables = not is_help and not OF_TABLES.isdisjoint(words[:1])
+    is_of_tables |= not is_help and any(map(os.path.isfile, words[:1]))
     minimum = ENOUGH if is_of_tables else LEAST_MEMORY
     if limit not in {resource.RLIM_INFINITY, -1} and limit < minimum:
         click.echo(

@@ -34,7 +34,7 @@ from narcissus.cli.options import (
     words_given,
 )
 from narcissus.cli.rooms import audits, disclosure, studies
-from narcissus.errors import InputError, LongWorkError, StoreError
+from narcissus.errors import AnotherStudyError, InputError, LongWorkError, StoreError
 
 if TYPE_CHECKING:
     from narcissus.game.executor import Executor
@@ -181,7 +181,7 @@ def _prepare_folder(folder: Path, study: studies.Study, run: Run) -> None:
         return
     digest = read_record(record).provenance.digests.get("study")
     if digest is not None and digest != f"sha256:{study.digest}":
-        raise StoreError(
+        raise AnotherStudyError(
             f"the results folder {folder} belongs to another study (or to this one before it was "
             "changed); choose another with --out, or replace what is there with --restart"
         )

@@ -409,6 +409,11 @@ def _roles_of(
     return _roles(names, variable)
 
 
+def is_count_name(name: str) -> bool:
+    """Return whether a column of this name holds counts, where no other one does."""
+    return name.casefold() in COUNTS or _COUNTED.fullmatch(name) is not None
+
+
 def _only_counts(
     header: Sequence[str], rows: Sequence[tuple[int, list[str]]], rules: Rules
 ) -> dict[int, str] | None:

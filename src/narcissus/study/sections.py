@@ -113,6 +113,10 @@ def without_defaults(
 without_default_least_group = without_defaults(least_group=10)
 
 
+PRESET = "a preset of narcissus, which nobody decided on"
+"""Who set the threshold of a study that is proposed to be played at once."""
+
+
 class Approval(FileSection):
     """What the person who approves the release accepts: who said so, and why."""
 

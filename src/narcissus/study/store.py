@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from narcissus._arrays import MOST_UNPACKED, Arrays, pack, unpack
 from narcissus._files import is_ours
 from narcissus._folders import OpenedFolder, opened_folder
-from narcissus.errors import StoreError
+from narcissus.errors import AnotherStudyError, StoreError
 from narcissus.observer import SILENT, Observer
 from narcissus.study.marks import advice, installation_key
 
@@ -231,13 +231,13 @@ class TrialStore:
     def _unwritable(self, error: OSError) -> StoreError:
         return StoreError(f"cannot write to {self.path}: {error.strerror or error}")
 
-    def _of_another(self, found: bytes | None) -> StoreError:
+    def _of_another(self, found: bytes | None) -> AnotherStudyError:
         try:
             old, new = json.loads(found or b""), json.loads(self._identity)
             differ = ", ".join(sorted(k for k in {*old, *new} if old.get(k) != new.get(k)))
         except (ValueError, TypeError, AttributeError, RecursionError):
             differ = "all that it says of itself"
-        return StoreError(
+        return AnotherStudyError(
             f"{self.folder} belongs to another study (different: {differ}): "
             "choose another folder with --out, or start over with --restart"
         )

@@ -26,6 +26,7 @@ class PapersGroup(LazyGroup):
     modules = COMMANDS
     groups = {"Commands": tuple(COMMANDS)}  # noqa: RUF012 (declared by the class above)
     moved = {}  # noqa: RUF012
+    starts = ""
 
 
 @group(PapersGroup)

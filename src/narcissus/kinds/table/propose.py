@@ -599,12 +599,16 @@ def _products(sizes: Sequence[int], k: int) -> int:
 
 _WIDTH = 100
 _SHOWN = 12  # names in a comment
+_FEW_SHOWN = 3
 _HEAD = ("column", "kind", "values", "missing", "proposal", "why")
 _NAME = 24  # letters of a name in the table of columns
 
 
-def draft(proposal: Proposal, path: str) -> str:
-    """Return the text of a study file; ``path`` of the table is relative to its folder."""
+def draft(proposal: Proposal, path: str, *, preset: str = "") -> str:
+    """Return the text of a study file; ``path`` of the table is relative to its folder.
+
+    preset: Who set the threshold that is written; empty writes none.
+    """
     sketch, columns = proposal.sketch, proposal.columns
     rows = f"all {sketch.rows:,} rows"
     if not sketch.is_whole:
@@ -624,6 +628,7 @@ def draft(proposal: Proposal, path: str) -> str:
     return made.from_string(template.read_text(encoding="utf-8")).render(
         vars(proposal),
         path=path,
+        preset=preset,
         rows=rows,
         # cells of a kept column are empty, or may be where nobody looked
         may_be_missing=not sketch.is_whole or gaps,
@@ -701,6 +706,30 @@ def understood(proposal: Proposal) -> list[str]:
     return lines
 
 
+def brief(proposal: Proposal) -> list[str]:
+    """Return five lines on what was understood, and one for each caution."""
+    sketch, columns = proposal.sketch, proposal.columns
+    ways = {column.name: " in bins" for column in columns if column.bins}
+    known = [column.name for column in columns if column.name not in proposal.unknown]
+    shown = [f"{_shown(name)}{ways.get(name, '')}" for name in known[:_SHOWN]]
+    more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+    left = [f"{_shown(name)} ({why.partition(':')[0]})" for name, why in proposal.drop.items()]
+    rest = f" and {len(left) - _FEW_SHOWN} more" if len(left) > _FEW_SHOWN else ""
+    levels = ", ".join(f"{level:g}" for level in proposal.epsilon)
+    wide = "one column" if proposal.k == 1 else f"{proposal.k} columns"
+    return [
+        f"rows: {sketch.rows:,}{'' if sketch.is_whole else ' of more'}, taken for people; "
+        f"columns: {len(columns) + len(proposal.drop)}",
+        f"the attacker seeks: {named(proposal.unknown)} ({proposal.unknown_reason})",
+        f"and knows: {', '.join(shown)}{more}" if known else "and knows: nothing else",
+        f"left out: {'; '.join(left[:_FEW_SHOWN])}{rest}" if left else "left out: no column",
+        f"released, as an example: noisy counts of every table of {wide} that shows what is "
+        f"sought, at \u03b5 = {levels}",
+        *(f"read: {text}" for text in sketch.remarks),
+        *_warnings(proposal),
+    ]
+
+
 def summary(proposal: Proposal) -> list[str]:
     """Summarise the proposal for the command line, a line each."""
     lines = [*understood(proposal), ""]
@@ -713,11 +742,16 @@ def summary(proposal: Proposal) -> list[str]:
     ):
         if names:
             lines.append(f"{heading}: {named(names)}")
+    return [*lines, *_warnings(proposal)]
+
+
+def _warnings(proposal: Proposal) -> Iterator[str]:
+    """Yield why the proposal may be of no use, a line each."""
     columns = proposal.sketch.columns
     same = [column.name for column in columns if column.name in map(str, column.tally.values)]
     if 2 * len(same) > len(columns) > 1:
-        lines.append(
+        yield (
             f"no header? {named(same)} are values of their columns as well: the first line must "
             "hold the columns' names, and not a person"
         )
-    return [*lines, *(f"caution: {text}." for text in proposal.cautions)]
+    yield from (f"caution: {text}." for text in proposal.cautions)

@@ -484,7 +484,7 @@ def quicker(study: TableStudy) -> tuple[TableStudy, NotAssessed]:
     run = run.model_copy(update={"trials": trials, "precision": None})
     changed = {"run": run, "mechanism": mechanism, "attacks": attacks}
     return study.model_copy(update=changed), NotAssessed(
-        "the study as it is written",
+        "what a quick look leaves out",
         f"this is a quick look: {', '.join(cut)}. Its limits hold, and are wider",
         "run `narcissus audit` without `--quick`",
     )

@@ -45,6 +45,7 @@ from narcissus.results import NotAssessed
 from narcissus.rows import Quantity
 from narcissus.study.plugins import GIVEN
 from narcissus.study.record import Record
+from narcissus.study.sections import PRESET
 
 
 def most_vulnerable(numbers: JudgedSetting) -> tuple[GroupFound, str, GroupAttack] | None:
@@ -386,6 +387,7 @@ def glance(case: TableJudgement) -> Glance:
         hardest=_hardest(setting),
         unseen=_unseen(case.result),
         accepted=_accepted(setting, excess),
+        asked="The preset threshold" if _is_preset(setting) else Glance.asked,
         view=view,
         interval=_interval(excess),
         level=_confidence(setting, excess),
@@ -397,6 +399,10 @@ def glance(case: TableJudgement) -> Glance:
         given=() if bound is None else bound.takes_as_given,
         about=_about(setting),
     )
+
+
+def _is_preset(setting: JudgedSetting) -> bool:
+    return setting.threshold is not None and setting.threshold.origin == PRESET
 
 
 UNSEEN = (
