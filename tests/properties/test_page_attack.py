@@ -158,7 +158,7 @@ def of_file(rng, least):
     found = assess_file(files, threat_of(study.settings), entropy=1)
     risk = found.risks[0]
     shown = {
-        str(row.at["group"]).removeprefix("village "): round(row.value * row.quantity.trials)
+        str(row.at["group"]).removeprefix("village "): row.quantity.counted[0]
         for row in rows
         if (row.role, row.name) == ("attack", "inference of ill")
     }
