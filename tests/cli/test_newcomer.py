@@ -79,6 +79,8 @@ def test_published_counts_are_derived(tmp_path, narcissus, monkeypatch):
     assert code == narcissus("tables", "t.csv")[0] == 1
     assert "this is: narcissus tables t.csv" in err
     assert narcissus("t.csv", "--unknown", "sex")[0] == 2
+    (tmp_path / "-t.csv").write_text(COUNTS)
+    assert narcissus("./-t.csv")[0] == 1
 
 
 def test_a_study_is_played_and_a_record_is_shown(study, tmp_path, narcissus):
@@ -87,6 +89,7 @@ def test_a_study_is_played_and_a_record_is_shown(study, tmp_path, narcissus):
     assert (tmp_path / "results" / "s" / "record.json").is_file()
     _, shown, _ = narcissus("results/s/record.json")
     assert shown.splitlines()[:3] == out.splitlines()[:3]
+    assert narcissus("results/s")[1] == shown
     assert narcissus("s.toml", "people.csv")[0] == 2
     assert narcissus("s.toml", "--unknown", "ill")[0] == 2
 

@@ -51,25 +51,35 @@ def start(
 ) -> int:
     from narcissus.counts.recognition import holds_counts
 
-    for file in files:
-        if not file.is_file():
-            raise InputError(f"no such file: {file}")
-    first, *others = files
+    first, *others = map(_path, files)
     if (suffix := first.suffix.lower()) in (STUDY, RECORD):
         if others:
             raise InputError(f"{first} is a study or a record; leave out {others[0]}")
         of.refuse("a study or a record", "unknown", "control")
         if suffix == RECORD:
-            return _run("report", [str(first), "--text"])
+            return _run("report", [_word(first), "--text"])
         return _play(first, of, whole=True)
-    if all(map(holds_counts, files)):
+    if all(map(holds_counts, (first, *others))):
         of.refuse("published counts", "unknown", "control")
-        _say("taken for published counts of people, because of its labels", of)
-        return _run("tables", list(map(str, files)), of)
+        _say("taken for published counts of people, because of the labels", of)
+        return _run("tables", [_word(file) for file in (first, *others)], of)
     if others:
         return _compare(first, others, of)
     of.refuse("one table of people", "control")
     return _audit(first, of)
+
+
+def _path(given: Path) -> Path:
+    """Return a file that is there; of a results folder, its record."""
+    path = given / "record.json" if given.is_dir() else given
+    if not path.is_file():
+        raise InputError(f"no such file: {path}")
+    return path
+
+
+def _word(path: Path) -> str:
+    """Return a path that no command takes for an option."""
+    return f"./{path}" if str(path).startswith("-") else str(path)
 
 
 def _say(text: str, of: StartOptions) -> None:
@@ -95,8 +105,8 @@ def _compare(real: Path, others: Sequence[Path], of: StartOptions) -> int:
     """Audit files that were made from a table of people."""
     name = f"{real.stem}-files" if len(others) > 1 else others[0].name.partition(".")[0]
     folder = Path("results") / name
-    words = [str(real), *map(str, others)]
-    words += [] if of.control is None else ["--control", str(of.control)]
+    words = [_word(file) for file in (real, *others)]
+    words += [] if of.control is None else ["--control", _word(of.control)]
     words += [] if of.unknown is None else ["--unknown", ",".join(of.unknown)]
     _say("taken for a table of people, and files that were made from it", of)
     code = _run("synth", [*words, "--out", str(folder), *of.words], of)
@@ -147,7 +157,7 @@ def _propose(table: Path, study: Path, of: StartOptions) -> None:
 
 def _play(study: Path, of: StartOptions, *, whole: bool) -> int:
     folder = Path("results") / f"{study.stem}{'' if whole else '-quick'}"
-    words = [str(study)] if whole else [str(study), "--quick"]
+    words = [_word(study), *["--quick"] * (not whole)]
     words += ["--out", str(folder), *of.words]
     try:
         code = _run("audit", words, of)
