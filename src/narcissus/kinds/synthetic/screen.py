@@ -115,8 +115,7 @@ NOTHING = Quantity(value=None, grade="not assessed")
 UNLIMITED = "Another attack might reach all 100: one file sets no limit."
 UNSEEN = "how the file was made, other attacks and files of these people"
 DISGUISED = (
-    "disguised copies, by several code tables or by a rule for a part of the rows, or other "
-    "words; "
+    "disguised copies, by several code tables, with errors, by rules for some rows or other words; "
     f"codes of over {MOST_CODED} values; "
     "copies by other columns in each row"
 )
