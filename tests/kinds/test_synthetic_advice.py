@@ -98,6 +98,16 @@ def test_columns_are_not_all_declared_away(left):
     assert (question.declaration == WRITTEN_ALIKE) == (left < 2)
 
 
+def test_columns_under_whose_codes_people_are_are_not_declared_away():
+    """To declare them irrelevant, as was advised, hid the people."""
+    real, made = survey(1, 40), recoded(survey(2, 40), ITEMS[:2])
+    files = read_whole(real, made)
+    (question,) = _of_strange(files, ITEMS[:1])
+    assert ITEMS[0] not in question.declaration
+    assert ITEMS[1] in question.declaration
+    assert not list(_of_strange(files, ITEMS[:2]))
+
+
 def test_each_problem_of_several_is_known():
     """So that columns of hardly a common value are told from what must be refused."""
     unlike = [

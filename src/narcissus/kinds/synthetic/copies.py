@@ -379,7 +379,7 @@ def _of_columns(
             declaration=_irrelevant([part]),
         )
     yield from _of_rows(whole)
-    yield from _of_strange(whole)
+    yield from _of_strange(whole, () if traces.changed is None else traces.changed.columns)
     if alike := [trace.column for trace in traces.linked if trace.is_alike]:
         reason = (
             "Rows of both files with the same number are alike: they may be the same people, or "
@@ -401,11 +401,14 @@ def _of_columns(
         yield from _changed(traces, at_most, can_tell=can_tell)
 
 
-def _of_strange(whole: WholeFiles) -> Iterator[Unaccounted]:
-    """Yield the columns of the file alone, and those that could not be compared."""
-    if names := [*whole.strange, *whole.unread]:
+def _of_strange(whole: WholeFiles, asked: Sequence[str] = ()) -> Iterator[Unaccounted]:
+    """Yield the columns of the file alone, and those that could not be compared.
+
+    asked: Columns under whose other codes people are: to declare these away would hide the people.
+    """
+    if names := [name for name in (*whole.strange, *whole.unread) if name not in asked]:
         alone = "the data have no such column, so it may be one of them under another name"
-        reason = next(iter(whole.unread.values()), alone)
+        reason = next((why for name, why in whole.unread.items() if name in names), alone)
         told = "".join(
             f"A row holds {each.values} values or more of {each.standing:,} of {each.people:,} "
             f"people there; coincidence explains about {round(each.expected):,}. "
