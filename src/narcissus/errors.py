@@ -69,6 +69,28 @@ class ColumnError(InputError):
         super().__init__(text)
         self.column, self.reason, self.describe = column, reason, describe
 
+    def is_unlike(self, file: str) -> bool:
+        """Check whether a file has hardly a value of the column that the real one has."""
+        return self.reason.startswith("values: ") and self.reason.endswith(f" in the {file} file")
+
+
+class ProblemsError(InputError):
+    """Several problems that are told together.
+
+    problems: Each of them.
+    """
+
+    def __init__(self, text: str, problems: Sequence[InputError]) -> None:
+        super().__init__(text)
+        self.problems = tuple(problems)
+
+
+def each_problem(error: InputError) -> list[InputError]:
+    """Return the problems that an error tells, each by itself."""
+    if not isinstance(error, ProblemsError):
+        return [error]
+    return [problem for part in error.problems for problem in each_problem(part)]
+
 
 def _together(problems: Sequence[InputError]) -> list[InputError]:
     """Return the problems, those of columns with the same reason as one."""
@@ -81,7 +103,7 @@ def _together(problems: Sequence[InputError]) -> list[InputError]:
         columns = [problem.column for problem in group if isinstance(problem, ColumnError)]
         first = group[0]
         if len(columns) > 1 and isinstance(first, ColumnError):
-            merged.append(InputError(first.describe(columns)))
+            merged.append(ProblemsError(first.describe(columns), group))
         else:
             merged += group
     return merged
@@ -99,7 +121,7 @@ def refuse(problems: Sequence[InputError]) -> None:
         shown = [f"* {problem}" for problem in problems[:_TOLD]]
         rest = len(problems) - len(shown)
         shown += [f"* and {rest:,} more problems of this kind"] if rest else []
-        raise InputError("\n".join([f"{len(problems):,} problems:", *shown]))
+        raise ProblemsError("\n".join([f"{len(problems):,} problems:", *shown]), problems)
 
 
 def for_each(function: Callable[[ItemT], ResultT], items: Sequence[ItemT]) -> list[ResultT]:

@@ -8,10 +8,12 @@ import pytest
 
 from narcissus.audits import run
 from narcissus.errors import InputError
+from narcissus.kinds.synthetic.copies import GROUPS_LEFT, _of_groups
 from narcissus.kinds.synthetic.propose import completed
 from narcissus.kinds.table.twins import guessed
 from narcissus.report import page_of, render_html, render_text
 from narcissus.study.load import load_study
+from narcissus.synthetic.changes import ChangedPeople
 
 LABS = ("gluc", "hb", "iron", "plt", "sbp", "zinc")
 
@@ -266,3 +268,13 @@ def test_people_who_could_be_copied_unseen_are_those_who_are_unique(tmp_path):
     text = said_of(audit, screen)
     assert unique in text
     assert "could be copied unseen" in text
+
+
+def test_groups_of_rows_are_asked_about_as_groups():
+    """Households that stand in the file are no people, and what was not sought of them is said."""
+    groups = ChangedPeople("place", ("age (1)", "age (2)"), 109, 10, 0.0, None)
+    question = _of_groups(groups, can_tell=False)
+    assert question.subject == "the rows of whole groups by `place`"
+    assert "10 of 109 groups of several rows" in question.reason
+    assert question.who.startswith("groups of rows")
+    assert "`place`" in GROUPS_LEFT.format("`place`")

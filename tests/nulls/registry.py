@@ -77,6 +77,7 @@ from narcissus.synthetic.changes import CHANGED_ERROR
 from narcissus.synthetic.copies import Copies, Views, file_facts
 from narcissus.synthetic.digits import swapped_digits
 from narcissus.synthetic.elsewhere import people_elsewhere
+from narcissus.synthetic.grouped import look_grouped
 from narcissus.synthetic.held import HELD_ERROR
 from narcissus.synthetic.inside import INSIDE_ERROR
 from narcissus.synthetic.mirrored import look_mirrored, nearer_mirrored
@@ -600,6 +601,27 @@ def changed_by_row(
     files = read_whole(real, pd.DataFrame(rows, columns=real.columns))
     sides = files.rows("real"), files.rows("control")
     return look_by_row(files, sides, Copies(200, 0, 0, 200, 0), g) is not None
+
+
+def housed(g: Draws, *, by: str = "a number", made_by: str = "others", many: int = 0) -> bool:
+    """Return whether households of the data are said to stand in the file whole."""
+
+    def drawn(first: int) -> pd.DataFrame:
+        sizes = g.integers(2, 5, 60)
+        people = answered(int(sizes.sum()), g, values=9)[[*"abcd"]]
+        place = np.concatenate([np.arange(1, size + 1) for size in sizes])
+        return people.assign(home=first + np.repeat(np.arange(60), sizes), place=place)
+
+    real, made = drawn(0), drawn(500)
+    if made_by == "margins":
+        rows = g.integers(0, len(real), (len(made), 4))
+        made[[*"abcd"]] = real[[*"abcd"]].to_numpy()[rows, range(4)]
+    copied = real[real["home"] < many]
+    made = pd.concat([copied.assign(home=copied["home"] + 5_000), made])
+    left = "place" if by == "a number" else "home"
+    real, made = (side.drop(columns=left) for side in (real, made))
+    groups = read_whole(real, made.reset_index(drop=True)).groups
+    return look_grouped(groups, g) is not None
 
 
 def places_kept(g: Draws, *, made_by: str = "others", share: float = 0.0) -> bool:
@@ -2227,6 +2249,26 @@ NULLS = (
             "people of 200 whose row has a table of its own",
             (10, 40, 160),
             lambda n, g: changed_by_row(g, many=int(n)),
+        ),
+        declared=CHANGED_ERROR,
+        repeats=0.05,
+    ),
+    Null(
+        "synth: groups of rows that stand in the file whole wait for a control",
+        (),
+        "cells that two groups and two groups of rows have",
+        "groups of rows of the file are independent of one another and of those of the data",
+        "groups of one row are left out",
+        "a file whose groups keep apart from one another",
+        {
+            "other households, by a number": housed,
+            "other households, by a place": partial(housed, by="a place"),
+            "people of the data, shuffled": partial(housed, made_by="margins"),
+        },
+        Power(
+            "households of 60 that are put back",
+            (5, 10, 20),
+            lambda n, g: housed(g, many=int(n)),
         ),
         declared=CHANGED_ERROR,
         repeats=0.05,

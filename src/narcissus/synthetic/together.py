@@ -6,14 +6,14 @@ Whoever puts histories back, each row changed a little, is seen by the rows of a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.synthetic.files import Raw
-from narcissus.tables.spelling import number_in
+from narcissus.tables.spelling import Value, number_in
 from narcissus.tables.tally import RawColumn
 
 Positions = NDArray[np.int64]
@@ -21,7 +21,16 @@ FEWEST_PEOPLE = 20
 """Fewest people of a file whose rows are put together."""
 MOST_CELLS = 60
 """Most cells of a person that are compared."""
+MOST_GROUPED = 50_000
+"""Most rows of a file whose groups are put together."""
+MOST_WAYS = 5
+"""Most ways in which rows stand together, the clearest of all."""
 _MOST_ROWS_EACH = 50
+_COUNTED_OFF = 0.95  # share of the rows in groups whose places are 1, 2, 3 and so on
+_FEWEST_SECOND = 0.1  # share of the rows that are second in their group
+_FEWEST_EACH = 2  # rows of the middle one of all groups
+_CONSTANT = 0.95  # share of the groups in which a column of the whole group has one value
+_MOST_BY = 4  # columns that tell groups apart
 _REPEATED = 0.8  # share of the rows of a column's value that another row has, where it names people
 
 
@@ -118,3 +127,172 @@ def _ranks(column: RawColumn) -> Positions:
     rank = np.empty(len(keys), np.int64)
     rank[ordered] = np.arange(len(keys))
     return rank[column.codes]
+
+
+@dataclass(frozen=True)
+class RowGroups:
+    """Which rows belong together, in all files."""
+
+    by: str  # the column that names a group, or that counts off the rows of each
+    units: Mapping[str, RawColumn]
+    common: tuple[str, ...]  # columns in which the rows of a group have one value
+    is_counted_off: bool
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether groups are surely some: they have more in common, or texts as their names."""
+        names = self.units["real"].distinct
+        return (
+            bool(self.common)
+            or self.is_counted_off
+            or any(isinstance(n, str) and number_in(n) is None for n in names)
+        )
+
+
+def groups_of_rows(raws: Mapping[str, Raw]) -> list[RowGroups]:
+    """Return the ways in which rows stand together: households, classes, addresses.
+
+    A column counts off the rows of a group, 1, 2, 3 and again from 1. Which rows are of one group
+    is told by their order, or by the columns that groups have in common. Or the value of a column
+    names the group, as many rows share it.
+    """
+    ways: list[RowGroups] = []
+    rows = max((len(next(iter(raw.values())).codes) for raw in raws.values() if raw), default=0)
+    for name in raws["real"] if rows <= MOST_GROUPED else ():
+        each = {file: raw[name] for file, raw in raws.items() if name in raw}
+        units: dict[str, RawColumn] = {}
+        is_place = _counts_off(raws["real"][name])
+        for file, column in each.items():
+            if is_place and _counts_off(column):
+                by_place = _units_by_place(raws[file], name)
+                units |= {} if by_place is None else {file: by_place}
+            elif not is_place and _names_groups(column):
+                units[file] = column
+        if {"real", "synthetic"} <= units.keys():
+            common = _common(raws["real"], units["real"], name)
+            ways.append(RowGroups(name, units, common, is_place))
+    ways.sort(key=lambda way: not way.is_clear)
+    return ways[:MOST_WAYS]
+
+
+def _names_groups(column: RawColumn) -> bool:
+    """Return whether a column may name groups of a few rows each: most rows share their value."""
+    times = np.bincount(column.codes[~column.gaps].astype(np.int64))
+    return _names_several(column) and float(np.median(times[times > 0])) >= _FEWEST_EACH
+
+
+def _counts_off(column: RawColumn) -> bool:
+    """Return whether a column may count off the rows of groups, from 1 on."""
+    if not 2 <= len(column.distinct) <= _MOST_ROWS_EACH:
+        return False
+    numbers = [number_in(value) for value in column.distinct]
+    if sorted(n for n in numbers if n is not None) != list(range(1, len(numbers) + 1)):
+        return False
+    times = np.bincount(_ranks(column), minlength=len(numbers))
+    return bool((np.diff(times) <= 0).all()) and times[1] >= _FEWEST_SECOND * len(column.codes)
+
+
+def _units_by_place(raw: Raw, name: str) -> RawColumn | None:
+    """Return the group of each row, by the order of rows or else by what groups have in common."""
+    place = _ranks(raw[name])
+    is_first = place == 0
+    if (place[0] == 0) and (is_first[1:] | (np.diff(place) == 1)).mean() >= _COUNTED_OFF:
+        return _numbered(np.cumsum(is_first) - 1)
+    codes: dict[str, Positions] = {n: c.codes.astype(np.int64) for n, c in raw.items() if n != name}
+    units, share = np.zeros(len(place), np.int64), 0.0
+    for _ in range(_MOST_BY):
+        finer = {n: _crossed(units, each) for n, each in codes.items()}
+        shares = {n: _counted_off(each, place) for n, each in finer.items()}
+        best = max(shares, key=lambda n: shares[n], default=None)
+        if best is None or shares[best] <= share:
+            break
+        units, share = finer[best], shares[best]
+    return _numbered(units) if share >= _COUNTED_OFF else None
+
+
+def _numbered(units: Positions) -> RawColumn:
+    numbers, codes = np.unique(units, return_inverse=True)
+    return RawColumn("group", numbers.tolist(), codes.ravel())
+
+
+def _crossed(units: Positions, codes: Positions) -> Positions:
+    both = units * (1 + int(codes.max(initial=0))) + codes
+    return np.unique(both, return_inverse=True)[1].ravel()
+
+
+def _counted_off(units: Positions, place: Positions) -> float:
+    """Return the share of rows in groups whose rows are 1, 2, 3 and so on."""
+    size = np.bincount(units)
+    last = np.zeros(len(size), np.int64)
+    np.maximum.at(last, units, place)
+    pairs = np.unique(np.stack([units, place]), axis=1)
+    different = np.bincount(pairs[0], minlength=len(size))
+    is_whole = (different == size) & (last == size - 1)
+    return float(is_whole[units].mean())
+
+
+def rows_of_groups(raws: Mapping[str, Raw], groups: RowGroups) -> dict[str, Raw] | None:
+    """Return each file with a row for each group of several rows, and the cells of all of these.
+
+    Columns that groups have in common, or that tell them, are left out: of each row they tell as
+    much. Rows that nothing counts off are in the order of their values. None where groups of the
+    data or of the file are too few; a control of too few, or without a column, is left out.
+    """
+    units: dict[str, Positions] = {}
+    several: dict[str, Raw] = {}
+    for file, column in groups.units.items():
+        raw, codes = raws[file], column.codes.astype(np.int64)
+        is_in = (np.bincount(codes)[codes] > 1) & ~column.gaps
+        if len(np.unique(codes[is_in])) >= FEWEST_PEOPLE:
+            units[file] = codes[is_in]
+            several[file] = {n: replace(c, codes=c.codes[is_in]) for n, c in raw.items()}
+    if not {"real", "synthetic"} <= units.keys():
+        return None
+    names = [n for n in several["real"] if n not in (groups.by, *groups.common)]
+    names = [n for n in names if n in several["synthetic"]]
+    several = {file: raw for file, raw in several.items() if {*names, groups.by} <= raw.keys()}
+    counts = np.bincount(units["real"])
+    rows_each = min(int(np.quantile(counts[counts > 0], 0.9)), MOST_CELLS // max(1, len(names)))
+    if not names or rows_each < 2:
+        return None
+    order = None if groups.is_counted_off else _joint_order(several, names)
+    numbered = {file: _numbered(units[file]) for file in several}
+    wide: dict[str, Raw] = {}
+    for file, raw in several.items():
+        at = np.arange(len(units[file])) if order is None else order[file]
+        rows = {n: replace(raw[n], codes=raw[n].codes[at]) for n in (*names, groups.by)}
+        unit = replace(numbered[file], codes=numbered[file].codes[at])
+        by = groups.by if groups.is_counted_off else None
+        wide[file] = _wide(rows, unit, names, by, rows_each)
+    return wide
+
+
+def _joint_order(raws: Mapping[str, Raw], names: Sequence[str]) -> dict[str, Positions]:
+    """Return the rows of each file in the order of their values, the same in all files."""
+    keys: dict[str, list[Positions]] = {file: [] for file in raws}
+    for name in names:
+        texts = {file: [str(_plain(v)) for v in raw[name].distinct] for file, raw in raws.items()}
+        place = {text: at for at, text in enumerate(sorted(set().union(*texts.values())))}
+        for file, raw in raws.items():
+            ranks = np.array([place[text] for text in texts[file]], np.int64)
+            keys[file].append(ranks[raw[name].codes])
+    return {file: np.lexsort(each[::-1]) for file, each in keys.items()}
+
+
+def _plain(value: Value | None) -> Value | None:
+    number = None if value is None else number_in(value)
+    return value if number is None else float(number)
+
+
+def _common(raw: Raw, units: RawColumn, by: str) -> tuple[str, ...]:
+    """Return the columns in which nearly all groups of several rows have one value."""
+    codes = units.codes.astype(np.int64)
+    rows = np.bincount(codes)
+    common: list[str] = []
+    for name, column in raw.items():
+        if name != by:
+            pairs = np.unique(np.stack([codes, column.codes.astype(np.int64)]), axis=1)
+            values = np.bincount(pairs[0], minlength=len(rows))[rows > 1]
+            if len(values) and (values == 1).mean() >= _CONSTANT:
+                common.append(name)
+    return tuple(common)

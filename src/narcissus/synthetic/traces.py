@@ -36,6 +36,7 @@ from narcissus.synthetic.copies import (
 )
 from narcissus.synthetic.digits import Swapped, swapped_digits
 from narcissus.synthetic.elsewhere import people_elsewhere
+from narcissus.synthetic.grouped import GROUPED, look_grouped
 from narcissus.synthetic.mirrored import look_mirrored, nearer_mirrored
 from narcissus.synthetic.nearly import EXPECTED, NearerPeople, nearer_people, nearly_copied
 from narcissus.synthetic.partly import partly_copied
@@ -63,6 +64,7 @@ How = Literal[
     "nearly all columns",
     "changed columns",
     "few columns",
+    "groups of rows",
 ]
 WHOLE: How = "all columns"
 BUT_ANY: How = "all columns but any one"
@@ -73,6 +75,7 @@ PARTLY: How = "columns chosen by half of the people"
 NEARLY: How = "nearly all columns"
 CHANGED: How = "changed columns"
 FEW: How = "few columns"
+GROUPS: How = "groups of rows"
 PRIMARY = 0.5
 """Share of the error for all columns; the other sets divide the rest.
 
@@ -261,6 +264,7 @@ class Traces:
     nearer_together: NearerPeople | None = None
     recoded: ChangedPeople | None = None  # who stand in the file under other codes
     by_row: ChangedPeople | None = None  # whose row was changed by a rule of that row
+    groups: ChangedPeople | None = None  # groups of rows that stand in the file whole
 
     @property
     def changed(self) -> ChangedPeople | None:
@@ -276,7 +280,7 @@ class Traces:
             (self.nearer_together, "all rows of a person together"),
             (self.elsewhere, "under the names of one another"),
         )
-        ways = 1 + len(near) + 1
+        ways = 1 + len(near) + 2
         share, rows = BESIDE_SHARE / ways, self.facts.rows
 
         def trace(how: How, part: float, people: _CountedBeside, of: int, change: str) -> Trace:
@@ -288,6 +292,8 @@ class Traces:
         for people, change in near:
             if people is not None:
                 yield trace(NEARLY, 1, people, people.people, change)
+        if self.groups is not None:
+            yield trace(GROUPS, 1, self.groups, self.groups.people, GROUPED)
         for some in self.sets.striking:
             yield trace(FEW, 1 / max(1, self.sets.sets), some, some.unique, "")
 
@@ -325,6 +331,7 @@ def traces_of(
     unknown: Columns that the study guesses; counts on all others are facts, and decide nothing.
     """
     rng = child(entropy, 4)
+    files = _varying(files)
     whole = files.select(_primary(files))
     facts = file_facts(
         whole, [whole.names.index(name) for name in unknown if name in whole.names], entropy=entropy
@@ -396,7 +403,14 @@ def traces_of(
         _nearer_together(files, child(entropy, 13)),
         look_recoded(whole, sides, facts.copies, child(entropy, 14)),
         look_by_row(whole, sides, facts.copies, child(entropy, 15)),
+        look_grouped(files.groups, child(entropy, 16)),
     )
+
+
+def _varying(files: WholeFiles) -> WholeFiles:
+    """Leave out columns of one value in all rows of all files, which tell nothing of anybody."""
+    names = [c.name for c in files.columns if (c.codes != c.codes[:1]).any()]
+    return files.select(names) if names else files
 
 
 def _nearer_together(files: WholeFiles, rng: np.random.Generator) -> NearerPeople | None:

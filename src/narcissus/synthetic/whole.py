@@ -37,7 +37,12 @@ from narcissus.synthetic.files import (
 from narcissus.synthetic.held import HeldPeople, people_held
 from narcissus.synthetic.inside import NamesInside, names_inside, names_put_back
 from narcissus.synthetic.repeated import RepeatedRows, agreeing_columns, repeated_rows
-from narcissus.synthetic.together import numbering_column, rows_together
+from narcissus.synthetic.together import (
+    groups_of_rows,
+    numbering_column,
+    rows_of_groups,
+    rows_together,
+)
 from narcissus.synthetic.written import RULES, Written, day_of, ways_of
 from narcissus.tables.formats import (
     AMONG_NUMBERS,
@@ -171,6 +176,7 @@ class WholeFiles(Sides):
     with_texts: tuple[str, ...] = ()
     agreeing: tuple[str, ...] = ()  # columns in which rows agree as those of one person do
     together: PeopleTogether | None = None  # where people have several rows in all files
+    groups: tuple[PeopleTogether, ...] = ()  # of rows: households, classes, addresses
     held: HeldPeople | None = None  # in columns of the file alone
     is_in_memory: bool = False  # the file is a data frame, and what is written of it holds more
     put_back: tuple[NamesInside, ...] = ()  # names of people in columns declared irrelevant
@@ -249,8 +255,9 @@ class WholeFiles(Sides):
 class PeopleTogether:
     """The files with one row for each person, which has the cells of all rows of that person."""
 
-    by: str  # the column that numbers people
+    by: str  # the column that numbers people, or names or counts off the rows of a group
     files: WholeFiles
+    is_clear: bool = True  # whether rows stand together, and not only may
 
 
 def read_whole(
@@ -281,6 +288,7 @@ def read_whole(
     units = {n: raws[n].pop(unit) for n in ("real", "control") if unit and unit in raws.get(n, {})}
     theirs = raws["synthetic"].pop(unit or "", None)
     history = _people_together(raws, units | ({} if theirs is None else {"synthetic": theirs}))
+    groups = _grouped(raws, irrelevant, read_as)
     numbering = None if unit else _numbering(raws)
     names = _paired(raws["real"], raws["synthetic"])
     lacking = tuple(sorted(c for c in names if c not in raws.get("control", raws["real"])))
@@ -348,6 +356,7 @@ def read_whole(
         files = replace(files, agreeing=tuple(files.names[j] for j in places))
     files = replace(files, held=people_held(raws["real"], raws["synthetic"], strange))
     files = replace(files, together=_whole_people(history, irrelevant, read_as), put_back=put_back)
+    files = _with_codes(replace(files, groups=groups))
     is_in_memory = not isinstance(synthetic, str | Path)
     files = replace(files, numbering=numbering, is_in_memory=is_in_memory)
     return replace(files, places=None, with_repeated=None) if ORDER in irrelevant else files
@@ -438,6 +447,26 @@ def _whole_people(
     sizes = {name: len(next(iter(raw.values())).codes) for name, raw in raws.items()}
     files = WholeFiles(tuple(columns), sizes["real"], sizes["synthetic"], sizes.get("control", 0))
     return PeopleTogether(by, _in_order(files))
+
+
+def _with_codes(files: WholeFiles) -> WholeFiles:
+    """Compare columns that are written otherwise, where there are no others: codes are sought."""
+    if files.columns:
+        return files
+    return replace(files, columns=files.otherwise, otherwise=())
+
+
+def _grouped(
+    raws: Mapping[str, Raw], irrelevant: Sequence[str], read_as: Mapping[str, ReadAs] | None
+) -> tuple[PeopleTogether, ...]:
+    """Read the files with one row for each household, class or address of several rows."""
+    read: list[PeopleTogether] = []
+    for groups in groups_of_rows(raws):
+        wide = rows_of_groups(raws, groups)
+        history = None if wide is None else (groups.by, wide)
+        if (together := _whole_people(history, irrelevant, read_as)) is not None:
+            read.append(replace(together, is_clear=groups.is_clear))
+    return tuple(read)
 
 
 def _one_row_each(
@@ -790,7 +819,8 @@ def _column(name: str, each: Mapping[str, RawColumn], read_as: ReadAs | None) ->
         like = like or spelling
         places = [place.setdefault(value, len(place)) for value in values]
         places.append(place.setdefault(None, len(place)) if tally.missing else -1)
-        codes.append(np.array(places, np.int64)[tally.places(raw)][raw.codes])
+        known_places = np.maximum(tally.places(raw), -1)  # values of no row are below that
+        codes.append(np.array(places, np.int64)[known_places][raw.codes])
         there = list(place)
         many = np.bincount(codes[-1], minlength=len(place))
         sides[file] = {there[at]: int(many[at]) for at in np.flatnonzero(many)}

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from narcissus._validation import some_of
 from narcissus.judgement import JudgedCriterion, StudyJudgement
-from narcissus.kinds.synthetic.copies import LAW, LEFT_IN_LARGE, LEFT_IN_WIDE, VALUES, CopiedPeople
+from narcissus.kinds.synthetic.copies import LAW, VALUES, CopiedPeople
 from narcissus.kinds.synthetic.judged import guessed_by_file
 from narcissus.kinds.synthetic.kind import NAME_PEOPLE, names_of
 from narcissus.kinds.synthetic.result import SyntheticResult
 from narcissus.report.format import number, percent
 from narcissus.report.reach import of_100
+from narcissus.synthetic.traces import GROUPS
 
 FAVOURED = "a generator that merely favours such people may do the same"
 
@@ -45,7 +46,9 @@ def population_of(copied: CopiedPeople) -> str:
 
 
 def counted_of(result: SyntheticResult) -> str:
-    """Name what is counted: people, or their rows where no unit is named."""
+    """Name what is counted: people, groups of rows, or rows where no unit is named."""
+    if result.copied.how == GROUPS:
+        return "groups of rows that are unique"
     if not result.numbering:
         return "people who are unique"
     return f"rows (several of each `{result.numbering}`) that are unique"
@@ -175,10 +178,8 @@ def unseen(result: SyntheticResult, least: float | None = None) -> str:
         return "; with so few people no number of copies would have been"
     some = f"fewer than {number(least)}" if least > 1 else "none"
     people = f"{some} of {_unique_people(result)}"
-    disguise = "rounded or recoded"
-    if {LEFT_IN_LARGE, LEFT_IN_WIDE} & {*result.not_sought}:
-        disguise = "rounded"
-    text = f"; {people} could be copied unseen whole, or {disguise} by one rule for all rows"
+    # codes are sought, and their table may not be told by columns that are independent
+    text = f"; {people} could be copied unseen whole, or rounded by one rule for all rows"
     if few := result.copies.least:
         text = f"{text}, and fewer than {number(few)} in the same two or three columns"
     return text

@@ -23,6 +23,7 @@ from narcissus.synthetic.nearly import MOST_NEARER, NearerPeople
 from narcissus.synthetic.partly import PartlyCopied
 from narcissus.synthetic.recoded import MOST_RECODED
 from narcissus.synthetic.rows_in_order import RowsInOrder
+from narcissus.synthetic.together import MOST_GROUPED
 from narcissus.synthetic.traces import (
     BUT_ANY,
     BY_VALUES,
@@ -55,8 +56,14 @@ LAST_DIGITS = (
 NEARER = "rows nearer to a person than 99 of 100 other people"
 VALUES = "people whose own value stands in the file"
 UNIQUE_ONES = "people who are unique in the data"
+GROUPS = "groups of rows that are unique in the data"
+GROUPS_LEFT = "groups of rows by {} that are changed or not whole"
+"""What of households, classes or addresses nobody looked at, where there are some."""
 MOST_SETS = 12
 """Most sets of columns that are told beside all columns."""
+_FEWEST_LEFT = 2  # columns that a study compares
+WRITTEN_ALIKE = "these columns in the words of the data"
+"""What decides where too few columns would be left without those that are written otherwise."""
 _OTHERWISE = (WHOLE, BUT_ANY, DIGITS, NEAREST, NEARLY, BY_VALUES)  # told in rows of their own
 Number = Annotated[float, Field(ge=0)]
 
@@ -372,7 +379,7 @@ def _of_columns(
             declaration=_irrelevant([part]),
         )
     yield from _of_rows(whole)
-    yield from _of_strange(whole)
+    yield from _of_strange(whole, () if traces.changed is None else traces.changed.columns)
     if alike := [trace.column for trace in traces.linked if trace.is_alike]:
         reason = (
             "Rows of both files with the same number are alike: they may be the same people, or "
@@ -394,11 +401,14 @@ def _of_columns(
         yield from _changed(traces, at_most, can_tell=can_tell)
 
 
-def _of_strange(whole: WholeFiles) -> Iterator[Unaccounted]:
-    """Yield the columns of the file alone, and those that could not be compared."""
-    if names := [*whole.strange, *whole.unread]:
+def _of_strange(whole: WholeFiles, asked: Sequence[str] = ()) -> Iterator[Unaccounted]:
+    """Yield the columns of the file alone, and those that could not be compared.
+
+    asked: Columns under whose other codes people are: to declare these away would hide the people.
+    """
+    if names := [name for name in (*whole.strange, *whole.unread) if name not in asked]:
         alone = "the data have no such column, so it may be one of them under another name"
-        reason = next(iter(whole.unread.values()), alone)
+        reason = next((why for name, why in whole.unread.items() if name in names), alone)
         told = "".join(
             f"A row holds {each.values} values or more of {each.standing:,} of {each.people:,} "
             f"people there; coincidence explains about {round(each.expected):,}. "
@@ -410,7 +420,9 @@ def _of_strange(whole: WholeFiles) -> Iterator[Unaccounted]:
             for each in whole.inside
             if each.within in whole.strange
         )
-        question = _undeclared(names, f"{told}{reason[0].upper()}{reason[1:]}.")
+        left = {*whole.names}.difference(whole.unread)
+        declaration = "" if len(left) >= _FEWEST_LEFT else WRITTEN_ALIKE
+        question = _undeclared(names, f"{told}{reason[0].upper()}{reason[1:]}.", declaration)
         if whole.held is not None:
             does = f"have {whole.held.values} values or more in a row there"
             question = _about_people(question, whole.held, whole.held.people, "people", does)
@@ -502,12 +514,29 @@ def _together(
     whole: WholeFiles, traces: Traces, at_most: float, *, can_tell: bool
 ) -> Iterator[Unaccounted]:
     """Yield the people whose rows are, all together, nearly those of a person of the file."""
-    nearer = traces.nearer_together
+    groups, nearer = traces.groups, traces.nearer_together
+    if groups is not None:
+        is_accepted = groups.standing - groups.expected <= at_most * max(1, groups.people)
+        if not (is_accepted or (can_tell and groups.is_explained)):
+            yield _of_groups(groups, can_tell=can_tell)
     if nearer is None or whole.together is None or nearer.excess <= at_most * nearer.people:
         return
     if not (can_tell and nearer.is_explained):
         subject = f"rows that are nearly a person, those of each `{whole.together.by}` together"
         yield _of_nearer(nearer, subject, can_tell=can_tell)
+
+
+def _of_groups(groups: ChangedPeople, *, can_tell: bool) -> CountedQuestion:
+    """Return the question of groups of rows that stand in the file whole."""
+    question = Unaccounted(
+        subject=f"the rows of whole groups by `{groups.way}`",
+        reason=f"{groups.standing:,} of {groups.people:,} groups of several rows that are unique "
+        "in the data stand in the file, with all of their rows in one group; coincidence explains "
+        f"about {round(groups.expected):,}.{_of_control(groups.beside, can_tell=can_tell)}",
+        declaration=ACCEPTED if can_tell else CONTROL,
+    )
+    does = "stand in the file with all of their rows"
+    return _about_people(question, groups, groups.people, GROUPS, does)
 
 
 def name_declared(name: str) -> str:
@@ -705,8 +734,12 @@ def not_sought(whole: WholeFiles, traces: Traces) -> Iterator[str]:
         yield LEFT_IN_WIDE
     if max(whole.real, whole.synthetic, whole.control) > MOST_SOUGHT:
         yield "nearest records, and copies of some columns of people, in files of so many rows"
+    if max(whole.real, whole.synthetic, whole.control) > MOST_GROUPED:
+        yield "groups of rows, in files of so many rows"
     if max(whole.real, whole.synthetic) > MOST_NEARER:
         yield "values of people under the names of other columns, in files of so many rows"
+    if some := [f"`{each.by}`" for each in whole.groups if each.is_clear]:
+        yield GROUPS_LEFT.format(some_of(some))
     yield from whole.unseen
     if whole.is_in_memory:
         yield WRITTEN

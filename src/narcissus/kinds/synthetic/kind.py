@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from narcissus._validation import some_of
 from narcissus.disclosure import FileMeasures
-from narcissus.errors import InputError
+from narcissus.errors import ColumnError, InputError, each_problem
 from narcissus.evidence import clopper_pearson, difference_limits, each_confidence
 from narcissus.kinds.engine import Done, Kind, PreparedWork
 from narcissus.kinds.synthetic.copies import (
     CopiesDetail,
+    CountedQuestion,
     copied_people,
     counts_of,
     deciding_trace,
@@ -41,7 +42,7 @@ from narcissus.kinds.table.propose import BY_VALUES
 from narcissus.kinds.table.twins import cautions, guessed
 from narcissus.observer import Observer
 from narcissus.results import FOR_COPIES, LEFT_OUT, NotAssessed
-from narcissus.rows import Findings, Place, Quantity, StudyCriterion
+from narcissus.rows import Findings, Place, Quantity, StudyCriterion, Unaccounted
 from narcissus.study.kinds import RunOptions
 from narcissus.study.merging import SMALLER, MergedGroups, merge_sides, numbered, tells_of_fewer
 from narcissus.study.plugins import GIVEN, load_attribute
@@ -54,6 +55,7 @@ from narcissus.synthetic.traces import MOST_PAIRED, Traces, trace_of_all
 from narcissus.synthetic.whole import LARGE, WholeFiles, plain_words, read_whole
 from narcissus.tables import Bins, Table
 from narcissus.tables.formats import is_part_beside
+from narcissus.tables.spelling import ReadAs
 
 Mask = NDArray[np.bool_]
 Labels = NDArray[np.int64]
@@ -303,7 +305,9 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
         left = unaccounted(
             whole, traces, at_most, can_tell=is_told, is_exceeded=status == "exceeded"
         )
-        result = result.model_copy(update={"unaccounted": tuple(left)})
+        # the gravest first: it is what the first screen shows
+        gravest = sorted(left, key=_people_beyond, reverse=True)
+        result = result.model_copy(update={"unaccounted": tuple(gravest)})
         return self.found(criteria, result)
 
     def premises(self, result: SyntheticResult) -> tuple[str, ...]:
@@ -346,6 +350,11 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
 
 
 KIND = SyntheticKind()
+
+
+def _people_beyond(question: Unaccounted) -> float:
+    """Return the share of people beyond coincidence whom a question is about."""
+    return question.share - question.baseline if isinstance(question, CountedQuestion) else 0.0
 
 
 def names_of(columns: Sequence[str]) -> str:
@@ -391,11 +400,48 @@ def _read_once(study: SyntheticStudy, folder: Path) -> tuple[WholeFiles, GivenFi
     if (last := _LAST.get(key)) is not None:
         return last
     whole = read_published(study, folder)
-    read = whole, read_given(study, folder, whole)
+    try:
+        read = whole, read_given(study, folder, whole)
+    except InputError as error:
+        read = _read_unlike(study, folder, whole, error)
     _LAST.clear()
     if key is not None:
         _LAST[key] = read
     return read
+
+
+def _read_unlike(
+    study: SyntheticStudy, folder: Path, whole: WholeFiles, error: InputError
+) -> tuple[WholeFiles, GivenFiles]:
+    """Read files of which columns of the synthetic one have hardly a value of the data.
+
+    It may write other words, or codes: people are sought by such codes, and what is left is asked
+    about these columns. To leave them out would ask the same again. Anything else is refused.
+    """
+    reasons: dict[str, str] = {}
+    for problem in each_problem(error):
+        is_unlike = isinstance(problem, ColumnError) and problem.is_unlike("synthetic")
+        if not (isinstance(problem, ColumnError) and is_unlike):
+            raise error
+        reasons[problem.column] = problem.reason
+    data = study.data
+    ways: dict[str, ReadAs] = {
+        name: "numbers" if why.count("numbers") == 2 and "text" not in why else "text"
+        for name, why in reasons.items()
+    }
+    texts = [name for name, way in ways.items() if way == "text"]
+    bins = {name: spec for name, spec in data.bins.items() if name not in texts}
+    changed = data.model_copy(update={"read_as": {**data.read_as, **ways}, "bins": bins})
+    try:
+        files = read_given(study.model_copy(update={"data": changed}), folder, whole)
+    except InputError:
+        raise error from None
+    told = {
+        name: f"{why.removeprefix('values: ')}, and their values hardly overlap: the file may "
+        "write other words"
+        for name, why in reasons.items()
+    }
+    return replace(whole, unread={**told, **whole.unread}), files
 
 
 def read_given(study: SyntheticStudy, folder: Path, whole: WholeFiles | None = None) -> GivenFiles:

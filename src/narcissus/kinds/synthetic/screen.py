@@ -113,9 +113,9 @@ def _about(result: SyntheticResult) -> str:
 NOTHING = Quantity(value=None, grade="not assessed")
 """An excess that is not known."""
 UNLIMITED = "Another attack might reach all 100: one file sets no limit."
-UNSEEN = "how the file was made, other attacks and files of these people"
+UNSEEN = "how the file was made, other attacks and other files"
 DISGUISED = (
-    "disguised copies, by several code tables or by a rule for a part of the rows, or other "
+    "disguised copies, by several code tables, errors, rules for some rows, means of rows or other "
     "words; "
     f"codes of over {MOST_CODED} values; "
     "copies by other columns in each row"
