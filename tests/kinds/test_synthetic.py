@@ -14,7 +14,7 @@ from narcissus.errors import InputError, LongWorkError, StudyError
 from narcissus.evidence import clopper_pearson
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.kinds.synthetic.copies import WRITTEN
-from narcissus.kinds.synthetic.judged import judged_of, verdict_of
+from narcissus.kinds.synthetic.decisions import judged_of, verdict_of
 from narcissus.kinds.synthetic.kind import KIND, Levels
 from narcissus.kinds.synthetic.schema import ExcessThreshold
 from narcissus.report import Figure, page_of, render_html, render_text
@@ -23,7 +23,7 @@ from narcissus.report.first_screen import NO_GROUP, NO_GROUPS
 from narcissus.study.reading import read_record
 from narcissus.study.record import digest_of
 from narcissus.synthetic import FileThreat, assess_file, read_files
-from narcissus.synthetic.assess import RISKS
+from narcissus.synthetic.assessment import RISKS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 KEPT = Path(__file__).parents[1] / "study" / "kept" / "synthetic.json"

@@ -9,8 +9,8 @@ from tests.kinds.test_synthetic_copies import audited
 
 from narcissus.errors import ColumnError, InputError, each_problem, refuse
 from narcissus.kinds.synthetic.copies import WRITTEN_ALIKE, _of_strange
+from narcissus.synthetic.full_files import read_whole
 from narcissus.synthetic.traces import traces_of
-from narcissus.synthetic.whole import read_whole
 
 WORDS = dict(zip(range(1, 6), ["never", "seldom", "at times", "often", "always"], strict=True))
 ITEMS = [f"q{number}" for number in range(6)]

@@ -10,7 +10,6 @@ from scipy import stats
 from narcissus import load_audit
 from narcissus.audits import run
 from narcissus.errors import InputError
-from narcissus.kinds.synthetic.copied import no_more
 from narcissus.kinds.synthetic.copies import (
     UNIQUE,
     WRITTEN,
@@ -18,6 +17,7 @@ from narcissus.kinds.synthetic.copies import (
     CopiedPeople,
     CountedQuestion,
 )
+from narcissus.kinds.synthetic.copy_sentences import no_more
 from narcissus.kinds.synthetic.excess import ExcessShare
 from narcissus.kinds.synthetic.propose import completed
 from narcissus.report import page_of
@@ -447,7 +447,7 @@ def test_a_small_control_hides_no_copies(tmp_path):
 
 
 def test_what_is_not_sought_in_large_files_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr("narcissus.synthetic.whole.LARGE", 1_000)
+    monkeypatch.setattr("narcissus.synthetic.full_files.LARGE", 1_000)
     monkeypatch.setattr("narcissus.kinds.synthetic.copies.MOST_SOUGHT", 500)
     _, screen = audited(people(), people(seed=2), tmp_path)
     assert "copies by two columns" in screen.not_looked_at

@@ -99,7 +99,7 @@ def test_a_backup_in_the_metadata_is_not_judged_in_favour(with_backup, tmp_path)
 def test_whatever_decides_the_screen_says_what_was_not_looked_at(
     with_control, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("narcissus.synthetic.whole.LARGE", 100)
+    monkeypatch.setattr("narcissus.synthetic.full_files.LARGE", 100)
     monkeypatch.setattr("narcissus.kinds.synthetic.copies.MOST_SOUGHT", 50)
     audit, screen = audited(tmp_path, control=CONTROL if with_control else None)
     assert audit.status == "not shown"

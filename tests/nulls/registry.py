@@ -51,7 +51,7 @@ from narcissus.kinds.memorization.image.kind import AttackedImages, ImageStudy
 from narcissus.kinds.memorization.language.attacks import AttackedDocuments
 from narcissus.kinds.memorization.language.kind import KIND, FoundAboutModel
 from narcissus.kinds.memorization.language.schema import LanguageStudy
-from narcissus.kinds.synthetic.judged import TOLD, guessed_by_file
+from narcissus.kinds.synthetic.decisions import TOLD, guessed_by_file
 from narcissus.kinds.synthetic.kind import KIND as SYNTHETIC
 from narcissus.kinds.synthetic.schema import ExcessThreshold
 from narcissus.kinds.table.experiment import Experiment
@@ -72,31 +72,31 @@ from narcissus.study.load import load_study
 from narcissus.success import Resilience
 from narcissus.success.relations import OneOfPair
 from narcissus.synthetic import FileThreat, assess_file, read_files
-from narcissus.synthetic.assess import ALIKE
+from narcissus.synthetic.assessment import ALIKE
 from narcissus.synthetic.changes import CHANGED_ERROR
+from narcissus.synthetic.column_sets import ERROR as SETS_ERROR
+from narcissus.synthetic.column_sets import look_at_sets
+from narcissus.synthetic.column_swaps import people_elsewhere
 from narcissus.synthetic.copies import Copies, Views, file_facts
 from narcissus.synthetic.digits import swapped_digits
-from narcissus.synthetic.elsewhere import people_elsewhere
-from narcissus.synthetic.grouped import look_grouped
-from narcissus.synthetic.held import HELD_ERROR
-from narcissus.synthetic.inside import INSIDE_ERROR
-from narcissus.synthetic.mirrored import look_mirrored, nearer_mirrored
-from narcissus.synthetic.nearly import (
+from narcissus.synthetic.extra_columns import HELD_ERROR
+from narcissus.synthetic.full_files import read_whole
+from narcissus.synthetic.mirrors import look_mirrored, nearer_mirrored
+from narcissus.synthetic.names_in_values import INSIDE_ERROR
+from narcissus.synthetic.near_copies import (
     NEARER_ERROR,
     NEAREST_OTHERS,
     NEAREST_PAIRS,
     SHARES,
     nearer_people,
 )
-from narcissus.synthetic.partly import partly_copied
-from narcissus.synthetic.recoded import look_recoded
+from narcissus.synthetic.notation import ways_of_numbers
+from narcissus.synthetic.part_copies import partly_copied
+from narcissus.synthetic.recoding import look_recoded
+from narcissus.synthetic.row_groups import look_grouped
 from narcissus.synthetic.row_rules import look_by_row
 from narcissus.synthetic.rows_in_order import ORDER_ERROR, look_at_order
-from narcissus.synthetic.sets import ERROR as SETS_ERROR
-from narcissus.synthetic.sets import look_at_sets
 from narcissus.synthetic.traces import ALIKE_ROWS, OWN_VALUES, traces_of
-from narcissus.synthetic.whole import read_whole
-from narcissus.synthetic.written import ways_of_numbers
 from narcissus.tables.tally import RawColumn
 from narcissus.worlds import Pairs
 
@@ -1760,8 +1760,8 @@ NULLS = (
     Null(
         "an excess of one sample over another",
         (
-            "synthetic/assess Risk.counts",
-            "synthetic/assess _separation",
+            "synthetic/assessment Risk.counts",
+            "synthetic/assessment _separation",
             "kinds/memorization/engine limits_of",
         ),
         "Berger and Boos 1994, maximised by bounds; Fisher 1935 at no excess",
@@ -1897,7 +1897,7 @@ NULLS = (
     ),
     Null(
         "synth: the control is of another joint law",
-        ("synthetic/assess _unlike",),
+        ("synthetic/assessment _unlike",),
         "Phipson and Smyth 2010: relabelled rows; Bonferroni over two tests, and values",
         "one row of each unit; both sides of one population",
         "one row of each unit is taken",
@@ -1990,7 +1990,7 @@ NULLS = (
     ),
     Null(
         "synth: the control is foreign",
-        ("synthetic/assess _unlike",),
+        ("synthetic/assessment _unlike",),
         "Fisher 1935, Bonferroni over values and the joint test",
         "one row of each unit; both sides of one population",
         "one row of each unit is taken",
@@ -2107,7 +2107,7 @@ NULLS = (
         "synth: incomes that nobody else has, moved a little",
         (
             "synthetic/copies BesideMoves.most_coincidences",
-            "synthetic/nearly _beside",
+            "synthetic/near_copies _beside",
             "synthetic/traces _beside_moves",
         ),
         "Garwood 1936; numbers exchanged among neighbouring rows",
@@ -2127,7 +2127,7 @@ NULLS = (
     ),
     Null(
         "synth: some columns of people, without a control",
-        ("synthetic/partly PartlyCopied.most_coincidences",),
+        ("synthetic/part_copies PartlyCopied.most_coincidences",),
         "Cauchy and Schwarz on what nobody, one and two people have; half of the people choose",
         "people of the data are independent of one another and of the file",
         "one row of each unit is taken",
@@ -2169,7 +2169,7 @@ NULLS = (
     ),
     Null(
         "synth: rows far nearer to people wait for a control",
-        ("synthetic/nearly _nearer_by", "synthetic/nearly _nearest_pairs"),
+        ("synthetic/near_copies _nearer_by", "synthetic/near_copies _nearest_pairs"),
         "Poisson tail, by people who are as near to one another and by rows that are; exact chance "
         "of pairs of people, of rows and of both",
         "rows of the file are independent of one another and of the people",
@@ -2214,7 +2214,7 @@ NULLS = (
     ),
     Null(
         "synth: people under other codes wait for a control",
-        ("synthetic/recoded _recoded_people",),
+        ("synthetic/recoding _recoded_people",),
         "Poisson tail, by code tables that are sought for shuffled columns",
         "rows of the file are drawn without the people",
         "columns of more than 50 values are not recoded",
@@ -2297,7 +2297,7 @@ NULLS = (
     ),
     Null(
         "synth: values under other names wait for a control",
-        ("synthetic/elsewhere _sharing",),
+        ("synthetic/column_swaps _sharing",),
         "Poisson tail, by values that people share with one another and rows do",
         "rows of the file are independent of one another and of the people",
         "one row of each unit is taken",
@@ -2318,7 +2318,7 @@ NULLS = (
     ),
     Null(
         "synth: people mirrored or under other names wait for a control",
-        ("synthetic/mirrored _most",),
+        ("synthetic/mirrors _most",),
         "pairs of people, and any law of the file",
         "rows of the file are independent of one another and of the people",
         "one row of each unit is taken",
@@ -2340,7 +2340,7 @@ NULLS = (
     ),
     Null(
         "synth: names inside other values wait for a control",
-        ("synthetic/inside _sought", "synthetic/inside _in_other_words"),
+        ("synthetic/names_in_values _sought", "synthetic/names_in_values _in_other_words"),
         "Poisson tail, beside names moved up and down and people who are alike",
         "names of the file are drawn without those of the data",
         "only columns that name nearly everybody are sought",

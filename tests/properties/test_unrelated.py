@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from narcissus.kinds.synthetic.copies import CountedQuestion, deciding_trace, unaccounted
+from narcissus.synthetic.full_files import read_whole
 from narcissus.synthetic.traces import traces_of
-from narcissus.synthetic.whole import read_whole
 
 ITEMS = [f"q{number}" for number in range(8)]
 PEOPLE = 120

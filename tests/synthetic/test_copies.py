@@ -9,7 +9,7 @@ from scipy import stats
 
 from narcissus.synthetic import read_files
 from narcissus.synthetic.copies import Copies, file_facts
-from narcissus.synthetic.whole import read_whole
+from narcissus.synthetic.full_files import read_whole
 
 
 def drawn(n, seed, columns=6, sizes=(12, 9, 8, 7, 6, 5)):

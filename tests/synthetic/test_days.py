@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from narcissus.synthetic.days import dates_of, week_of
-from narcissus.synthetic.whole import read_whole
+from narcissus.synthetic.full_files import read_whole
 
 
 def numbered(start, step="D"):

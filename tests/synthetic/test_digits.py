@@ -6,7 +6,7 @@ import pytest
 
 from narcissus.synthetic.copies import Views
 from narcissus.synthetic.digits import Swapped, swapped_digits
-from narcissus.synthetic.whole import read_whole
+from narcissus.synthetic.full_files import read_whole
 
 ERROR = 0.0025
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from narcissus.synthetic.lines import line_of_a_part, places_of
-from narcissus.synthetic.written import ways_of_numbers
+from narcissus.synthetic.notation import ways_of_numbers
 
 
 def heights(seed=1):

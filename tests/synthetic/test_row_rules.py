@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from narcissus.synthetic.copies import Copies
+from narcissus.synthetic.full_files import read_whole
 from narcissus.synthetic.row_rules import first_alike, look_by_row
-from narcissus.synthetic.whole import read_whole
 
 QUESTIONS = [f"q{j}" for j in range(20)]
 TABLES = ({1: 2, 2: 5, 3: 1, 4: 3, 5: 4}, {1: 4, 2: 1, 3: 5, 4: 2, 5: 3})

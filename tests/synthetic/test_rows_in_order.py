@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from narcissus.synthetic.full_files import read_whole
 from narcissus.synthetic.rows_in_order import look_at_order
-from narcissus.synthetic.whole import read_whole
 
 
 def measured(n, seed):

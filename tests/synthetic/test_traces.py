@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from narcissus.synthetic.copies import Copies, Views, copies_but_one
+from narcissus.synthetic.full_files import read_whole
 from narcissus.synthetic.traces import (
     BUT_ANY,
     BUT_ANY_SHARE,
@@ -19,7 +20,6 @@ from narcissus.synthetic.traces import (
     Numbered,
     traces_of,
 )
-from narcissus.synthetic.whole import read_whole
 
 ERROR = 0.025
 

@@ -24,7 +24,7 @@ from narcissus._validation import repeated, some_of
 from narcissus._visible import heading
 from narcissus.errors import InputError, TooLargeError, refuse
 from narcissus.rows import Count, Fact, Positive, Share
-from narcissus.synthetic.assess import CLOSE, distances
+from narcissus.synthetic.assessment import CLOSE, distances
 from narcissus.synthetic.files import keys_of
 from narcissus.tables import Table
 from narcissus.tables.coding import MISSING_LABEL

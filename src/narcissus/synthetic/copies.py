@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from narcissus._random import child
 from narcissus.evidence.intervals import TwoSamples
-from narcissus.synthetic.written import RULES
+from narcissus.synthetic.notation import RULES
 
 Positions = NDArray[np.int64]
 Keys = NDArray[np.uint64]

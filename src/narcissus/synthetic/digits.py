@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.synthetic.copies import LimitedCount, Views
-from narcissus.synthetic.whole import WholeColumn, WholeFiles
-from narcissus.synthetic.written import CLOSED, digits
+from narcissus.synthetic.full_files import WholeColumn, WholeFiles
+from narcissus.synthetic.notation import CLOSED, digits
 
 Counts = NDArray[np.int64]
 Keys = NDArray[np.uint64]

@@ -16,8 +16,8 @@ from narcissus._pandas import pd
 from narcissus._validation import did_you_mean
 from narcissus._visible import cell
 from narcissus.errors import InputError, for_each
-from narcissus.synthetic.coarse import Coarse, coarse_of
-from narcissus.synthetic.written import as_known, ways_of
+from narcissus.synthetic.coarsening import Coarse, coarse_of
+from narcissus.synthetic.notation import as_known, ways_of
 from narcissus.tables import Bins, Table
 from narcissus.tables.coding import MISSING_LABEL, reading_of
 from narcissus.tables.counted import Reading, complete

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narcissus.synthetic.changes import CHANGED_ERROR, ChangedPeople, most_people
+from narcissus.synthetic.column_sets import most_meeting
 from narcissus.synthetic.copies import Copies, Views, copies_by, copies_on
-from narcissus.synthetic.sets import most_meeting
-from narcissus.synthetic.whole import MOST_CODED, WholeColumn, WholeFiles
+from narcissus.synthetic.full_files import MOST_CODED, WholeColumn, WholeFiles
 from narcissus.tables.spelling import Value
 
 Positions = NDArray[np.int64]

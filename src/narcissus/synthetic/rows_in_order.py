@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from narcissus.synthetic.whole import WholeColumn, WholeFiles
+from narcissus.synthetic.full_files import WholeColumn, WholeFiles
 
 Positions = NDArray[np.int64]
 Numbers = NDArray[np.float64]

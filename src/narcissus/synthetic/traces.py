@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from narcissus._random import child
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.synthetic.changes import ChangedPeople
+from narcissus.synthetic.column_sets import NOT_LOOKED, Looked, look_at_sets
+from narcissus.synthetic.column_swaps import people_elsewhere
 from narcissus.synthetic.copies import (
     BesideControl,
     BesideMoves,
@@ -35,16 +37,14 @@ from narcissus.synthetic.copies import (
     file_facts,
 )
 from narcissus.synthetic.digits import Swapped, swapped_digits
-from narcissus.synthetic.elsewhere import people_elsewhere
-from narcissus.synthetic.grouped import GROUPED, look_grouped
-from narcissus.synthetic.mirrored import look_mirrored, nearer_mirrored
-from narcissus.synthetic.nearly import EXPECTED, NearerPeople, nearer_people, nearly_copied
-from narcissus.synthetic.partly import partly_copied
-from narcissus.synthetic.recoded import look_recoded
+from narcissus.synthetic.full_files import WholeColumn, WholeFiles
+from narcissus.synthetic.mirrors import look_mirrored, nearer_mirrored
+from narcissus.synthetic.near_copies import EXPECTED, NearerPeople, nearer_people, nearly_copied
+from narcissus.synthetic.part_copies import partly_copied
+from narcissus.synthetic.recoding import look_recoded
+from narcissus.synthetic.row_groups import GROUPED, look_grouped
 from narcissus.synthetic.row_rules import look_by_row
 from narcissus.synthetic.rows_in_order import RowsInOrder, look_at_order
-from narcissus.synthetic.sets import NOT_LOOKED, Looked, look_at_sets
-from narcissus.synthetic.whole import WholeColumn, WholeFiles
 
 Positions = NDArray[np.int64]
 How = Literal[

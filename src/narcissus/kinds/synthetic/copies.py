@@ -16,14 +16,15 @@ from narcissus.evidence.intervals import TwoSamples
 from narcissus.kinds.synthetic.excess import ExcessShare
 from narcissus.results import Grade
 from narcissus.rows import Count, Fact, Place, Positive, Quantity, Share, StudyRow, Unaccounted
-from narcissus.synthetic.assess import ALIKE
+from narcissus.synthetic.assessment import ALIKE
 from narcissus.synthetic.changes import ChangedPeople
 from narcissus.synthetic.copies import COPIES, Copies, FileFacts
-from narcissus.synthetic.nearly import MOST_NEARER, NearerPeople
-from narcissus.synthetic.partly import PartlyCopied
-from narcissus.synthetic.recoded import MOST_RECODED
+from narcissus.synthetic.full_files import WholeFiles
+from narcissus.synthetic.histories import MOST_GROUPED
+from narcissus.synthetic.near_copies import MOST_NEARER, NearerPeople
+from narcissus.synthetic.part_copies import PartlyCopied
+from narcissus.synthetic.recoding import MOST_RECODED
 from narcissus.synthetic.rows_in_order import RowsInOrder
-from narcissus.synthetic.together import MOST_GROUPED
 from narcissus.synthetic.traces import (
     BUT_ANY,
     BY_VALUES,
@@ -35,7 +36,6 @@ from narcissus.synthetic.traces import (
     Trace,
     Traces,
 )
-from narcissus.synthetic.whole import WholeFiles
 from narcissus.tables.formats import AMONG_NUMBERS, ORDER, REPEATED, SHEET, is_part_beside
 
 LAW = (

@@ -48,11 +48,11 @@ from narcissus.study.merging import SMALLER, MergedGroups, merge_sides, numbered
 from narcissus.study.plugins import GIVEN, load_attribute
 from narcissus.study.toml import read_policy
 from narcissus.synthetic import Assessment, FileThreat, GivenFiles, Risk, assess_file, read_files
-from narcissus.synthetic.assess import compared_cells
+from narcissus.synthetic.assessment import compared_cells
 from narcissus.synthetic.copies import COPIES
 from narcissus.synthetic.files import Source
+from narcissus.synthetic.full_files import LARGE, WholeFiles, plain_words, read_whole
 from narcissus.synthetic.traces import MOST_PAIRED, Traces, trace_of_all
-from narcissus.synthetic.whole import LARGE, WholeFiles, plain_words, read_whole
 from narcissus.tables import Bins, Table
 from narcissus.tables.formats import is_part_beside
 from narcissus.tables.spelling import ReadAs

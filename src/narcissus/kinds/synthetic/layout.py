@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from narcissus.judgement import StudyJudgement
 from narcissus.kinds.layout import Headings, Layout
-from narcissus.kinds.synthetic.judged import (
+from narcissus.kinds.synthetic.decisions import (
     copies_of,
     grade_of,
     verdict_of,
@@ -31,7 +31,7 @@ from narcissus.report.page import Section
 from narcissus.results import Grade, NotAssessed
 from narcissus.rows import StudyRow
 from narcissus.study.record import Record
-from narcissus.synthetic.assess import RISKS
+from narcissus.synthetic.assessment import RISKS
 from narcissus.synthetic.copies import COPIES
 
 

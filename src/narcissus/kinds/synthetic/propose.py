@@ -9,7 +9,7 @@ from narcissus.errors import InputError
 from narcissus.kinds.table.propose import Proposal, named, propose
 from narcissus.observer import SILENT, Observer
 from narcissus.synthetic.files import file_named, raw_columns
-from narcissus.synthetic.whole import paired_columns
+from narcissus.synthetic.full_files import paired_columns
 from narcissus.tables.parts import column_names, sketch_table
 from narcissus.tables.spelling import spelled
 

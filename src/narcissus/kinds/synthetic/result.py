@@ -23,7 +23,7 @@ from narcissus.rows import (
     Unaccounted,
 )
 from narcissus.study.merging import MergedGroups
-from narcissus.synthetic.assess import ALIKE, RISKS, RiskName, Unlike
+from narcissus.synthetic.assessment import ALIKE, RISKS, RiskName, Unlike
 
 
 class FileSizes(Fact):

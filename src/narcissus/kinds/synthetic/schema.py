@@ -17,7 +17,7 @@ from narcissus.study.sections import (
     without_default_least_group,
     without_defaults,
 )
-from narcissus.synthetic.assess import RiskName
+from narcissus.synthetic.assessment import RiskName
 from narcissus.synthetic.copies import COPIES, CopiesName
 from narcissus.tables.spelling import ReadAs
 

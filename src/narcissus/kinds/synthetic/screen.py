@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from narcissus._validation import some_of
 from narcissus.judgement import JudgedCriterion, StudyJudgement
-from narcissus.kinds.synthetic.copied import (
+from narcissus.kinds.synthetic.copies import CountedQuestion, FileCount, in_both, name_declared
+from narcissus.kinds.synthetic.copy_sentences import (
     by_unit,
     by_what,
     compared,
@@ -23,17 +24,16 @@ from narcissus.kinds.synthetic.copied import (
     unseen,
     usual_count,
 )
-from narcissus.kinds.synthetic.copies import CountedQuestion, FileCount, in_both, name_declared
-from narcissus.kinds.synthetic.judged import copies_of, decided, guessed_by_file, is_copied
+from narcissus.kinds.synthetic.decisions import copies_of, decided, guessed_by_file, is_copied
 from narcissus.kinds.synthetic.result import AssessedRisk, RiskOfPeople, SyntheticResult
 from narcissus.report.first_screen import NO_GROUP, NO_GROUPS, Glance, seeks, surely_largest
 from narcissus.report.format import list_names, number
 from narcissus.report.reach import MORE_OF_100, Reach, of_100
 from narcissus.rows import Quantity
-from narcissus.synthetic.assess import BY_VALUE
+from narcissus.synthetic.assessment import BY_VALUE
 from narcissus.synthetic.copies import COPIES
+from narcissus.synthetic.full_files import MOST_CODED
 from narcissus.synthetic.traces import BY_VALUES, NEARLY
-from narcissus.synthetic.whole import MOST_CODED
 
 NO_CONTROL = "there is no comparison group of people left out of the data"
 _DOES = {

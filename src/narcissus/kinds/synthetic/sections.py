@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from narcissus.judgement import StudyJudgement
 from narcissus.kinds.layout import Headings, dots, numbers_table, table
-from narcissus.kinds.synthetic.copied import by_columns, compared
 from narcissus.kinds.synthetic.copies import FileCount, LinkedDetail
+from narcissus.kinds.synthetic.copy_sentences import by_columns, compared
+from narcissus.kinds.synthetic.decisions import verdict_of
 from narcissus.kinds.synthetic.excess import ExcessShare
-from narcissus.kinds.synthetic.judged import verdict_of
 from narcissus.kinds.synthetic.result import AssessedRisk, SyntheticResult
 from narcissus.report.format import MISSING, between_points, limits, number, percent, points
 from narcissus.report.gives_away import merged_words
@@ -18,7 +18,7 @@ from narcissus.report.page import Block, Facts, Figure, Grid, Range, Row, Text
 from narcissus.results import Grade
 from narcissus.rows import Quantity
 from narcissus.study.record import Record
-from narcissus.synthetic.assess import BY_VALUE, RiskName
+from narcissus.synthetic.assessment import BY_VALUE, RiskName
 from narcissus.synthetic.copies import COPIES
 
 ASKED: dict[RiskName, str] = {

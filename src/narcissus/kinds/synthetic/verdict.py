@@ -6,7 +6,8 @@ import math
 
 from narcissus._outwards import lower, upper
 from narcissus.judgement import StudyJudgement
-from narcissus.kinds.synthetic.copied import (
+from narcissus.kinds.synthetic.copies import in_both
+from narcissus.kinds.synthetic.copy_sentences import (
     by_unit,
     evidence,
     favoured,
@@ -15,11 +16,10 @@ from narcissus.kinds.synthetic.copied import (
     rows_standing,
     standing,
 )
-from narcissus.kinds.synthetic.copies import in_both
-from narcissus.kinds.synthetic.judged import beyond, copies_of, is_copied, judged_of
+from narcissus.kinds.synthetic.decisions import beyond, copies_of, is_copied, judged_of
 from narcissus.kinds.synthetic.result import AssessedRisk, SyntheticResult, UnlikeControl
 from narcissus.report.format import number, percent
-from narcissus.synthetic.assess import BY_VALUE
+from narcissus.synthetic.assessment import BY_VALUE
 
 _BY_ONE_VALUE = (
     "No link between columns is shown: drop that column, or write it in groups, and audit again."

@@ -30,7 +30,7 @@ from narcissus.synthetic.copies import (
     copies_of,
     copies_on,
 )
-from narcissus.synthetic.whole import WholeFiles
+from narcissus.synthetic.full_files import WholeFiles
 
 Positions = NDArray[np.int64]
 Numbers = NDArray[np.float64]

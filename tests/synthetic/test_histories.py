@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from narcissus.synthetic.copies import Views
-from narcissus.synthetic.nearly import nearer_people
+from narcissus.synthetic.full_files import read_whole
+from narcissus.synthetic.near_copies import nearer_people
 from narcissus.synthetic.traces import traces_of
-from narcissus.synthetic.whole import read_whole
 
 
 def panel(people, seed, *, first=0, waves=5):

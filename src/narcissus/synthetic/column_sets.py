@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.synthetic.copies import BesideControl, Views, beside_control, copies_on
-from narcissus.synthetic.whole import WholeFiles
+from narcissus.synthetic.full_files import WholeFiles
 
 Positions = NDArray[np.int64]
 Numbers = NDArray[np.float64]

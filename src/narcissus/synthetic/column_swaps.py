@@ -15,8 +15,8 @@ import scipy
 from numpy.typing import NDArray
 
 from narcissus.evidence.intervals import TwoSamples
-from narcissus.synthetic.nearly import MOST_NEARER, NEAREST_OTHERS, NearerPeople
-from narcissus.synthetic.whole import WholeColumn, WholeFiles
+from narcissus.synthetic.full_files import WholeColumn, WholeFiles
+from narcissus.synthetic.near_copies import MOST_NEARER, NEAREST_OTHERS, NearerPeople
 
 Positions = NDArray[np.int64]
 Numbers = NDArray[np.float64]

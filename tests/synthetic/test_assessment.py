@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.synthetic import FileThreat, Risk, assess, assess_file, read_files
-from narcissus.synthetic.assess import (
+from narcissus.synthetic import FileThreat, Risk, assess_file, assessment, read_files
+from narcissus.synthetic.assessment import (
     SPLITS,
     SUBSETS,
     Inference,
@@ -85,9 +85,9 @@ def test_households_do_not_make_a_control_foreign():
 def test_each_risk_is_higher_for_people_whose_records_were_copied(people):
     real, control, others = people(400, 1), people(400, 2), people(400, 3)
     found = assess_file(read_files(real, real, control), ILL, entropy=1)
-    assert [risk.risk for risk in found.risks] == list(assess.RISKS)
+    assert [risk.risk for risk in found.risks] == list(assessment.RISKS)
     # no value is anybody's own here
-    copied = [risk for risk in found.risks if risk.risk != assess.BY_VALUE]
+    copied = [risk for risk in found.risks if risk.risk != assessment.BY_VALUE]
     assert all(excess(risk) > 0.2 for risk in copied)
     assert [risk.counts().fisher < 1e-6 for risk in copied] == [True] * 3
     fresh = assess_file(read_files(real, others, control), ILL, entropy=1)
@@ -115,7 +115,7 @@ def test_numbers_follow_from_the_seed(people):
 def test_the_attack_is_the_one_that_sets_both_sides_apart_most(people):
     real, control = people(300, 1), people(300, 2)
     found = assess_file(read_files(real, real, control), ILL, entropy=1)
-    for risk in (risk for risk in found.risks if risk.risk != assess.BY_VALUE):
+    for risk in (risk for risk in found.risks if risk.risk != assessment.BY_VALUE):
         gaps = {name: ours - theirs for name, (ours, theirs) in risk.tried.items()}
         assert gaps[risk.attack] > 0.5 * max(gaps.values())
     assert found.risks[0].attack == "nearest record"
@@ -297,7 +297,7 @@ def test_a_given_division_is_the_only_one(people):
 
 @pytest.mark.parametrize("block", [2**23, 50])
 def test_distances_are_sums_over_columns(block, monkeypatch):
-    monkeypatch.setattr(assess, "_BLOCK", block)
+    monkeypatch.setattr(assessment, "_BLOCK", block)
     rng = np.random.default_rng(1)
 
     def some(n):
@@ -319,7 +319,7 @@ def test_distances_are_sums_over_columns(block, monkeypatch):
     span = {c: np.ptp(both[c]) for c in ("few", "many")}
     columns = [0, 1, 2, 3]
     found = np.zeros((40, 25))
-    for part, apart in assess.distances(
+    for part, apart in assessment.distances(
         files.table, files.rows("real"), files.rows("synthetic"), columns
     ):
         found[part] = apart
@@ -335,10 +335,10 @@ def test_distances_do_not_depend_on_what_a_cache_holds(cached, people, monkeypat
     files = read_files(people(60, 1), people(50, 2))
     sides = files.rows("real"), files.rows("synthetic")
     columns = range(files.table.columns)
-    monkeypatch.setattr(assess, "_FEW", 2)
-    (whole,) = (apart for _, apart in assess.distances(files.table, *sides, columns))
-    monkeypatch.setattr(assess, "_CACHED", cached)
-    (parts,) = (apart for _, apart in assess.distances(files.table, *sides, columns))
+    monkeypatch.setattr(assessment, "_FEW", 2)
+    (whole,) = (apart for _, apart in assessment.distances(files.table, *sides, columns))
+    monkeypatch.setattr(assessment, "_CACHED", cached)
+    (parts,) = (apart for _, apart in assessment.distances(files.table, *sides, columns))
     assert np.array_equal(whole, parts)
 
 
@@ -346,10 +346,10 @@ def test_distances_do_not_depend_on_what_a_cache_holds(cached, people, monkeypat
 def test_votes_are_the_same_whether_few_rows_are_near_or_many(share, monkeypatch):
     rng = np.random.default_rng(1)
     is_near, keys = rng.random((30, 200)) < share, rng.integers(0, 9, 200)
-    ballot = assess._Ballot(keys)
+    ballot = assessment._Ballot(keys)
     votes: list = []
     for limit in (0.0, 1.0):
-        monkeypatch.setattr(assess, "_SPARSE", limit)
+        monkeypatch.setattr(assessment, "_SPARSE", limit)
         votes.append(ballot.votes(is_near))
     assert np.array_equal(*votes)
     times = np.bincount(keys, minlength=9)
@@ -362,8 +362,8 @@ def test_of_large_files_a_sample_of_people_is_tried(people, monkeypatch):
     files = read_files(people(300, 1), people(200, 2), people(250, 3))
     threat = FileThreat(("job",))
     assert threat.tried(files) == 10_000
-    monkeypatch.setattr(assess, "MOST_COMPARED", 100 * 200 * files.table.columns)
-    monkeypatch.setattr(assess, "FEWEST_TRIED", 60)
+    monkeypatch.setattr(assessment, "MOST_COMPARED", 100 * 200 * files.table.columns)
+    monkeypatch.setattr(assessment, "FEWEST_TRIED", 60)
     assert threat.tried(files) == 100
     assert FileThreat(("job",), people=80).tried(files) == 80
     assert FileThreat(("job",), people=20_000).tried(files) == 20_000
@@ -430,15 +430,15 @@ def test_values_are_compared_by_intervals_and_rare_ones_are_one():
         "town": ["x"] * 150 + ["y"] * 45 + [f"t{i}" for i in range(5)],
     })  # fmt: skip
     files = read_files(table, table, missing="category")
-    alone, linked = assess.compared(files.table, files.rows("real"))
+    alone, linked = assessment.compared(files.table, files.rows("real"))
     amount, day, town = (files.table.names.index(name) for name in ("amount", "day", "town"))
     assert len(np.unique(alone[:, amount])) == 21  # with the missing one
     assert len(np.unique(alone[:, day])) == 20
     assert len(np.unique(alone[:, town])) == 7
     for column in linked.T:
-        assert np.bincount(column)[np.unique(column)].min() >= assess.ALIKE_IN_CROWD
+        assert np.bincount(column)[np.unique(column)].min() >= assessment.ALIKE_IN_CROWD
     assert len(np.unique(linked[:, town])) == 3
-    few = assess.compared(files.table, files.rows("real")[:30])[0]
+    few = assessment.compared(files.table, files.rows("real")[:30])[0]
     assert len(np.unique(few[:, day])) <= 6
 
 
@@ -468,8 +468,8 @@ def test_a_shuffle_links_nothing_and_its_column_is_named(rare):
     files = read_files(real, shuffled, control, read_as=text)
     found = assess_file(files, FileThreat(("t0",)), entropy=1)
     of = {risk.risk: risk for risk in found.risks}
-    assert of[assess.BY_VALUE].counts().fisher < 1e-6
-    assert of[assess.BY_VALUE].attack == "`town` alone"
+    assert of[assessment.BY_VALUE].counts().fisher < 1e-6
+    assert of[assessment.BY_VALUE].attack == "`town` alone"
     assert of["singling out"].counts().fisher > 0.01
     assert of["linkability"].counts().fisher > 0.01
     files = read_files(real, real, control, read_as=text)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from narcissus.synthetic.changes import CHANGED_ERROR, ChangedPeople, most_people
 from narcissus.synthetic.copies import Copies, Views, copies_on
-from narcissus.synthetic.whole import MOST_CODED, WholeColumn, WholeFiles
+from narcissus.synthetic.full_files import MOST_CODED, WholeColumn, WholeFiles
 
 Positions = NDArray[np.int64]
 Numbers = NDArray[np.float64]

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from narcissus.synthetic.changes import CHANGED_ERROR, ChangedPeople, most_people
+from narcissus.synthetic.column_sets import most_meeting
 from narcissus.synthetic.copies import Views, copies_on
-from narcissus.synthetic.sets import most_meeting
-from narcissus.synthetic.whole import PeopleTogether
+from narcissus.synthetic.full_files import PeopleTogether
 
 GROUPED = "all rows of a group together"
 

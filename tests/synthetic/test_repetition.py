@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from narcissus.synthetic.files import keys_of
-from narcissus.synthetic.repeated import agreeing_columns, repeated_rows
+from narcissus.synthetic.repetition import agreeing_columns, repeated_rows
 
 
 def fine(n, seed):

@@ -14,7 +14,7 @@ import pytest
 
 from narcissus.study.given import split
 from narcissus.synthetic.files import read_files
-from narcissus.synthetic.whole import read_whole
+from narcissus.synthetic.full_files import read_whole
 from narcissus.tables.formats import LEFT_OVER, LINES, NAMES, OTHER, TEXTS, UNDER_NULLS
 from narcissus.tables.leftover import _begun
 from narcissus.tables.metadata import _expansion_fields, read_metadata

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from narcissus.synthetic.grouped import look_grouped
-from narcissus.synthetic.whole import read_whole
+from narcissus.synthetic.full_files import read_whole
+from narcissus.synthetic.row_groups import look_grouped
 
 MEMBERS = ["age", "sex", "relation", "school"]
 

@@ -18,12 +18,12 @@ from narcissus._random import child
 from narcissus.errors import InputError
 from narcissus.evidence.intervals import TwoSamples, standard_score
 from narcissus.observer import SILENT, Observer
-from narcissus.synthetic.alike import Together, compare_together
+from narcissus.synthetic.control_gaps import by_lacking, with_lacking
 from narcissus.synthetic.copies import FileFacts, file_facts
 from narcissus.synthetic.files import MOST_CODES, Covers, GivenFiles, keys_of, measurements
-from narcissus.synthetic.lacking import by_lacking, with_lacking
+from narcissus.synthetic.full_files import WholeFiles
+from narcissus.synthetic.population_test import Together, compare_together
 from narcissus.synthetic.traces import Traces, traces_of
-from narcissus.synthetic.whole import WholeFiles
 from narcissus.tables import Table
 from narcissus.tables.spelling import how_to_bin
 

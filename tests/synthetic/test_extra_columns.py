@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from narcissus.synthetic.whole import read_whole
+from narcissus.synthetic.full_files import read_whole
 
 
 def patients(n, seed):

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from narcissus.synthetic.full_files import plain_words, read_whole
 from narcissus.synthetic.traces import traces_of
-from narcissus.synthetic.whole import plain_words, read_whole
 
 
 def people(n=60, seed=1):

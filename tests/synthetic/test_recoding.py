@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from narcissus.synthetic.copies import Copies
-from narcissus.synthetic.recoded import look_recoded
-from narcissus.synthetic.whole import read_whole
+from narcissus.synthetic.full_files import read_whole
+from narcissus.synthetic.recoding import look_recoded
 
 TABLE = {1: 2, 2: 5, 3: 1, 4: 3, 5: 4}
 WORDS = {1: "never", 2: "seldom", 3: "often", 4: "mostly", 5: "always"}

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from narcissus.synthetic.column_sets import look_at_sets
 from narcissus.synthetic.copies import Views
-from narcissus.synthetic.sets import look_at_sets
-from narcissus.synthetic.whole import read_whole
+from narcissus.synthetic.full_files import read_whole
 
 
 def people(n, seed):
@@ -104,6 +104,6 @@ def test_columns_that_are_drawn_from_the_data_one_by_one_strike_by_no_two(seed):
 
 
 def test_so_many_sets_that_some_are_left_are_told(monkeypatch):
-    monkeypatch.setattr("narcissus.synthetic.sets.MOST_WORK", 20 * 600)
+    monkeypatch.setattr("narcissus.synthetic.column_sets.MOST_WORK", 20 * 600)
     found = looked(people(300, 1), people(300, 2))
     assert (found.sets, found.left) == (20, 28 + 56 - 20)

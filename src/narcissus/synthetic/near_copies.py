@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from narcissus._random import child
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.synthetic.copies import BesideControl, BesideMoves, Copies, Views
-from narcissus.synthetic.whole import WholeFiles
+from narcissus.synthetic.full_files import WholeFiles
 
 Positions = NDArray[np.int64]
 Numbers = NDArray[np.float64]

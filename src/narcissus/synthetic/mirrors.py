@@ -15,10 +15,10 @@ import scipy
 from numpy.typing import NDArray
 
 from narcissus.synthetic.changes import CHANGED_ERROR, ChangedPeople, most_people
+from narcissus.synthetic.column_sets import look_at_sets
 from narcissus.synthetic.copies import Copies, Views, copies_on
-from narcissus.synthetic.nearly import NearerPeople, nearer_people
-from narcissus.synthetic.sets import look_at_sets
-from narcissus.synthetic.whole import WholeColumn, WholeFiles
+from narcissus.synthetic.full_files import WholeColumn, WholeFiles
+from narcissus.synthetic.near_copies import NearerPeople, nearer_people
 
 Positions = NDArray[np.int64]
 Numbers = NDArray[np.float64]

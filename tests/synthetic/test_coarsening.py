@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from narcissus.errors import InputError
 from narcissus.synthetic import read_files
-from narcissus.synthetic.assess import distances
-from narcissus.synthetic.coarse import coarse_of, interval_of
+from narcissus.synthetic.assessment import distances
+from narcissus.synthetic.coarsening import coarse_of, interval_of
 from narcissus.synthetic.copies import file_facts
 
 INF = math.inf

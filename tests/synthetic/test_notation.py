@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from narcissus.synthetic.written import digits, ways_of_dates, ways_of_numbers
+from narcissus.synthetic.notation import digits, ways_of_dates, ways_of_numbers
 
 
 def numbers(n=300, seed=1):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from narcissus._validation import some_of
 from narcissus.judgement import JudgedCriterion, StudyJudgement
 from narcissus.kinds.synthetic.copies import LAW, VALUES, CopiedPeople
-from narcissus.kinds.synthetic.judged import guessed_by_file
+from narcissus.kinds.synthetic.decisions import guessed_by_file
 from narcissus.kinds.synthetic.kind import NAME_PEOPLE, names_of
 from narcissus.kinds.synthetic.result import SyntheticResult
 from narcissus.report.format import number, percent

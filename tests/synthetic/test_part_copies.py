@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from narcissus.synthetic.partly import Partners, partly_copied
+from narcissus.synthetic.full_files import read_whole
+from narcissus.synthetic.part_copies import Partners, partly_copied
 from narcissus.synthetic.traces import PARTLY, traces_of
-from narcissus.synthetic.whole import read_whole
 
 ERROR = 0.025
 

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from narcissus._validation import some_of
 from narcissus.errors import InputError, TooLargeError
-from narcissus.synthetic.beside import KnownValues, tell_people
-from narcissus.synthetic.coarse import coarse_of
+from narcissus.synthetic.coarsening import coarse_of
 from narcissus.synthetic.days import dates_of
+from narcissus.synthetic.extra_columns import HeldPeople, people_held
 from narcissus.synthetic.files import (
     Covers,
     Raw,
@@ -34,16 +34,16 @@ from narcissus.synthetic.files import (
     numbered_units,
     raw_columns,
 )
-from narcissus.synthetic.held import HeldPeople, people_held
-from narcissus.synthetic.inside import NamesInside, names_inside, names_put_back
-from narcissus.synthetic.repeated import RepeatedRows, agreeing_columns, repeated_rows
-from narcissus.synthetic.together import (
+from narcissus.synthetic.histories import (
     groups_of_rows,
     numbering_column,
     rows_of_groups,
     rows_together,
 )
-from narcissus.synthetic.written import RULES, Written, day_of, ways_of
+from narcissus.synthetic.names_in_values import NamesInside, names_inside, names_put_back
+from narcissus.synthetic.notation import RULES, Written, day_of, ways_of
+from narcissus.synthetic.repetition import RepeatedRows, agreeing_columns, repeated_rows
+from narcissus.synthetic.side_texts import KnownValues, tell_people
 from narcissus.tables.formats import (
     AMONG_NUMBERS,
     LEFT_OVER,

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from narcissus.synthetic.copies import Copies, Views
-from narcissus.synthetic.mirrored import look_mirrored, nearer_mirrored
-from narcissus.synthetic.whole import read_whole
+from narcissus.synthetic.full_files import read_whole
+from narcissus.synthetic.mirrors import look_mirrored, nearer_mirrored
 
 
 def answers(n, seed):

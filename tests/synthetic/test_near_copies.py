@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from narcissus.synthetic.copies import Copies, Views
-from narcissus.synthetic.nearly import EXPECTED, most_mixed, nearer_people, nearly_copied
-from narcissus.synthetic.whole import read_whole
+from narcissus.synthetic.full_files import read_whole
+from narcissus.synthetic.near_copies import EXPECTED, most_mixed, nearer_people, nearly_copied
 
 
 def earners(n, seed):

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from narcissus.synthetic import read_files
-from narcissus.synthetic.alike import LEVELS, compare_together, merged
+from narcissus.synthetic.population_test import LEVELS, compare_together, merged
 
 
 def drawn(people, rng):

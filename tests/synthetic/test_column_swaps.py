@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from narcissus.synthetic.elsewhere import people_elsewhere
-from narcissus.synthetic.whole import read_whole
+from narcissus.synthetic.column_swaps import people_elsewhere
+from narcissus.synthetic.full_files import read_whole
 
 
 def couples(n, seed):

@@ -7,7 +7,7 @@ import scipy
 from narcissus.judgement import WORST, JudgedCriterion, StudyJudgement
 from narcissus.kinds.synthetic.result import AssessedRisk, RiskOfPeople, SyntheticResult
 from narcissus.results import Grade, Status
-from narcissus.synthetic.assess import BY_FILE, BY_OTHERS
+from narcissus.synthetic.assessment import BY_FILE, BY_OTHERS
 from narcissus.synthetic.copies import COPIES
 
 NONE: Status = "not assessed"
