@@ -493,7 +493,7 @@ class TwoSamples:
         ``confidence`` covers both limits and must be fixed beforehand.
         """
         error = (1 - fraction("confidence", confidence)) / 2
-        low, high = _lower(self, error), -_lower(self.reversed, error)
+        low, high = self._lower(error), -self.reversed._lower(error)
         value = self.difference
         return Estimate(
             value,
@@ -504,6 +504,26 @@ class TwoSamples:
             quantity or "excess over the other sample",
             method="exact unconditional test, and Fisher's at 0",
         )
+
+    def _lower_limit(self, error: float) -> float:
+        reserve = NUISANCE * error
+        chances = self._chances(reserve)
+
+        def beyond(excess: float) -> float:
+            return self._tail(excess, chances) + reserve - error
+
+        if beyond(-1.0) > 0:
+            return -1.0
+        top = self.difference
+        if beyond(top) <= 0:
+            return top
+        low, step = float(optimize.brentq(beyond, -1.0, top, xtol=_CLOSE)), _CLOSE
+        while low > -1 and beyond(low) > 0:  # a bound of the chance is no monotone function
+            low, step = max(-1.0, low - step), 2 * step
+        return min(low, 0.0) if self.fisher > error else low
+
+    # a count is limited for the verdict, for its row, and for the words of a page
+    _lower = lru_cache(maxsize=4096)(_lower_limit)
 
     def detectable(self, excess: float, *, error: float) -> float | None:
         """Return the smallest difference that would have been rejected, the other sample as it was.
@@ -530,25 +550,6 @@ def _masses(counts: np.ndarray, trials: int, chance: np.ndarray) -> np.ndarray:
     """Compute binomial probabilities; three times faster than SciPy's."""
     ways = -special.betaln(counts + 1, trials - counts + 1) - math.log(trials + 1)
     return np.exp(ways + special.xlogy(counts, chance) + special.xlog1py(trials - counts, -chance))
-
-
-@lru_cache(maxsize=4096)  # a count is limited for the verdict, its row, and the words of a page
-def _lower(found: TwoSamples, error: float) -> float:
-    reserve = NUISANCE * error
-    chances = found._chances(reserve)
-
-    def beyond(excess: float) -> float:
-        return found._tail(excess, chances) + reserve - error
-
-    if beyond(-1.0) > 0:
-        return -1.0
-    top = found.difference
-    if beyond(top) <= 0:
-        return top
-    low, step = float(optimize.brentq(beyond, -1.0, top, xtol=_CLOSE)), _CLOSE
-    while low > -1 and beyond(low) > 0:  # a bound of the chance is no monotone function
-        low, step = max(-1.0, low - step), 2 * step
-    return min(low, 0.0) if found.fisher > error else low
 
 
 def standard_score(found: TwoSamples) -> float:
