@@ -15,6 +15,7 @@ import time
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -59,6 +60,15 @@ def pytest_collection():
         gc.enable()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path):
+    """Look for examples in the package, and in no file of tests: these have none."""
+    collected = yield
+    if not file_path.name.startswith("test_"):
+        return collected
+    return [each for each in collected if type(each).__name__ != "DoctestModule"]
+
+
 def pytest_generate_tests(metafunc):
     """Try a test that `repeats(few, many, name)` marks with few, and with many at night."""
     if mark := metafunc.definition.get_closest_marker("repeats"):
@@ -67,13 +77,29 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize(*name or ["repeats"], [pytest.param(few, id="few"), at_night])
 
 
+def share_constants(config):
+    """Read a worker's share of the package, before Hypothesis reads all that every worker imports.
+
+    It seeks numbers to try in the sources, and keeps what it found in a file for each of these:
+    on a clean checkout, workers that begin together would each read them all.
+    """
+    worker = getattr(config, "workerinput", None)
+    if worker is None or (spec := find_spec("hypothesis.internal.constants_ast")) is None:
+        return
+    names = sorted(name for name in sys.modules if name.partition(".")[0].startswith("narcissus"))
+    place = int(worker["workerid"].removeprefix("gw"))
+    for name in names[place :: worker["workercount"]]:
+        import_module(spec.name).constants_from_module(sys.modules[name])
+
+
 @pytest.hookimpl(tryfirst=True)  # before what is left out is told by its mark
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Leave to the nightly target what `night.txt` lists, and cases of what `one_in(n)` marks.
 
     Of the latter one in n stays, along the diagonals of what the test is parametrised by: every
     value of each parameter of at least n values is among them.
     """
+    share_constants(config)
     if not os.environ.get("NARCISSUS_SLOW"):
         listed = {*(Path(__file__).parent / "tests" / "night.txt").read_text("utf-8").splitlines()}
         for item in items:
@@ -231,7 +257,12 @@ def watched(place):
 
 @cache
 def isolation_by(method):
-    return sandbox._try_method(method)
+    """Give the walls of a method; those that the package puts up itself, it tries once as well."""
+    try:
+        isolation = sandbox._checked()
+    except IsolationError:
+        isolation = None
+    return isolation if isolation and isolation.method == method else sandbox._try_method(method)
 
 
 @pytest.fixture

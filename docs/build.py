@@ -200,7 +200,7 @@ def marked_tests() -> dict[tuple[str, str], list[str]]:
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
     for path in sorted([*(ROOT / "tests").rglob("test_*.py"), *PAPERS.rglob("test_*.py")]):
         text = path.read_text(encoding="utf-8")
-        for node in ast.parse(text).body if "mark.states" in text else ():
+        for node in parsed(path).body if "mark.states" in text else ():
             if not isinstance(node, ast.FunctionDef | ast.ClassDef):
                 continue
             for mark in node.decorator_list:

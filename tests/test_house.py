@@ -39,17 +39,30 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = Function | ast.ClassDef
 
 
+syntax = cache(ast.parse)
+
+
+def tree_of(path: Path) -> ast.Module:
+    """Give the syntax tree of a file, which several rules read and none changes."""
+    return syntax(path.read_text(encoding="utf-8"))
+
+
+@cache
+def nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """Give all nodes of a file: to walk through it takes longer than most rules."""
+    return tuple(ast.walk(tree))
+
+
 def parsed(folder: Path) -> dict[str, ast.Module]:
     """Give the syntax tree of every module below a folder, by its path in there."""
     return {
-        path.relative_to(folder).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-        for path in sorted(folder.rglob("*.py"))
+        path.relative_to(folder).as_posix(): tree_of(path) for path in sorted(folder.rglob("*.py"))
     }
 
 
 @cache
 def source(package: str = "narcissus") -> dict[str, ast.Module]:
-    """Give a package, for the rules that change nothing of it."""
+    """Give a package: the syntax tree of each module, by its path in it."""
     return parsed(SOURCES[package])
 
 
@@ -85,7 +98,7 @@ def test_variables_are_called_by_nouns():
     names = [
         node.id
         for tree in source().values()
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     ]
     vague = Counter(name for name in names if name in PRONOUNS)
@@ -102,7 +115,7 @@ def test_the_formatter_lays_out_every_line_of_the_sources():
 def test_no_class_name_comes_twice():
     places = defaultdict(set)
     for path, tree in sources().items():
-        for node in ast.walk(tree):
+        for node in nodes(tree):
             if isinstance(node, ast.ClassDef):
                 places[node.name].add(path)
     agree("classes_twice", {name for name, where in places.items() if len(where) > 1})
@@ -114,8 +127,7 @@ WRITERS |= {"save_pretrained", "save_file", "savez", "savez_compressed", "savetx
 
 def writes_by_name(call: ast.Call) -> bool:
     """Say whether a call writes a file by its name, and so through a link of that name."""
-    function = call.func
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    function, name = call.func, last_name(call.func)
     if name in {"copy", "move"}:  # of a dictionary, an array
         return isinstance(function, ast.Attribute) and ast.unparse(function.value) == "shutil"
     if name == "open":
@@ -134,7 +146,7 @@ def test_files_are_written_by_the_functions_that_follow_no_link():
     agree("writers_by_name", {
         path
         for path, tree in sources().items()
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.Call) and writes_by_name(node)
     })  # fmt: skip
 
@@ -168,7 +180,7 @@ def test_what_writes_by_name_is_told_from_what_reads(text, writes):
 
 def imported(tree: ast.Module) -> Iterator[tuple[str, ...]]:
     """Yield the dotted names that a module imports, in any function as well."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             yield from (tuple(alias.name.split(".")) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -217,13 +229,18 @@ def top(requirement: str) -> str:
     return names.get(name, name.replace("-", "_"))
 
 
+def last_name(function: ast.expr) -> str:
+    """Give the last name of what is called: `optional`, of `_optional.optional` too."""
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
 def test_every_dependency_is_imported():
     """By a statement, or by `optional("module", extra=...)` under the extra that brings it."""
     found = {name[0] for tree in source().values() for name in imported(tree)}
     by_extra = defaultdict(set)
     for tree in source().values():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("optional"):
+        for node in nodes(tree):
+            if isinstance(node, ast.Call) and last_name(node.func).endswith("optional"):
                 told = {k.arg: k.value.value for k in node.keywords if k.arg == "extra"}
                 by_extra[told.get("extra")].add(node.args[0].value.split(".")[0])
     unused = {r for r in PROJECT["project"]["dependencies"] if top(r) not in found}
@@ -240,27 +257,45 @@ def test_only_dependencies_are_imported():
     app = {top(r) for r in PROJECT["project"]["optional-dependencies"]["app"]}  # a room of its own
     strange = set()
     for path, tree in source().items():
-        for name in imported(ast.Module(tree.body, [])) if path != "channels/_compiled.py" else ():
+        for name in imported(tree) if path != "channels/_compiled.py" else ():
             known = core | app if path.startswith("app/") else core
             if name[0] not in known | sys.stdlib_module_names:
                 strange.add(f"{path}: {'.'.join(name)}")
     assert not strange
 
 
-def words(tree: ast.AST) -> Counter[str]:
-    """Count the identifiers that are used: names, attributes, keywords, imports, and strings."""
+def words(tree: ast.AST, *, in_docstrings: bool = True) -> Counter[str]:
+    """Count the identifiers that are used: names, attributes, keywords, imports, and strings.
+
+    A name in a docstring is no use: ``in_docstrings`` leaves them out of the package.
+    """
     found: Counter[str] = Counter()
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str(name)):
-                found[name] += 1
-            case ast.alias(name=name):
-                found.update(name.split("."))
-            case ast.Constant(value=str(text)):
-                found.update(set(re.findall(r"[A-Za-z_]\w*", text)))
-            case _:
-                pass
+    docstrings = set()
+    for node in nodes(tree):
+        if isinstance(node, ast.Name):
+            found[node.id] += 1
+        elif isinstance(node, ast.Attribute):
+            found[node.attr] += 1
+        elif isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and node not in docstrings:
+                found.update(set(re.findall(r"[A-Za-z_]\w*", node.value)))
+        elif isinstance(node, ast.keyword):
+            if node.arg is not None:
+                found[node.arg] += 1
+        elif isinstance(node, ast.alias):
+            found.update(node.name.split("."))
+        elif not in_docstrings and isinstance(node, ast.Module | Definition):
+            docstrings |= docstring_of(node)  # a tree is walked from above
     return found
+
+
+def docstring_of(node: ast.Module | Definition) -> set[ast.Constant]:
+    """Give the docstring of a module, a function or a class, if it has one."""
+    match node.body:
+        case [ast.Expr(value=ast.Constant(value=str()) as text), *_]:
+            return {text}
+        case _:
+            return set()
 
 
 def definitions(path: str, tree: ast.Module) -> Iterator[tuple[str, Definition]]:
@@ -271,14 +306,6 @@ def definitions(path: str, tree: ast.Module) -> Iterator[tuple[str, Definition]]
             for inner in node.body if isinstance(node, ast.ClassDef) else ():
                 if isinstance(inner, Function) and not inner.name.startswith("_"):
                     yield f"{path}::{node.name}.{inner.name}", inner
-
-
-def without_docstrings(tree: ast.Module) -> ast.Module:
-    """Take the docstrings away: a name in one is no use."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | Definition) and ast.get_docstring(node) is not None:
-            node.body = [*node.body[1:], ast.Pass()]
-    return tree
 
 
 def called_from_outside(tree: ast.Module, where: str, node: Definition) -> bool:
@@ -299,8 +326,7 @@ def test_every_public_definition_is_reached():
 
     Names are compared, not objects: what shares its name with something used is not found.
     """
-    code = {path: without_docstrings(tree) for path, tree in parsed(PACKAGE).items()}
-    uses = {path: words(tree) for path, tree in code.items()}
+    uses = {path: words(tree, in_docstrings=False) for path, tree in source().items()}
     exported: set[str] = set()
     inside: Counter[str] = Counter()
     for path, found in uses.items():
@@ -316,15 +342,16 @@ def test_every_public_definition_is_reached():
         for folder in ("examples", "benchmarks", "docs", "packages")
         for p in (ROOT / folder).rglob("*.py")
     ]
-    told |= set().union(*(words(ast.parse(p.read_text(encoding="utf-8"))) for p in used))
+    told |= set().union(*(words(tree_of(p)) for p in used))
     tested = set().union(*(words(tree) for tree in parsed(ROOT / "tests").values()))
     dead = set()
-    for path, tree in code.items():
+    for path, tree in source().items():
         for where, node in definitions(path, tree):
             is_method = "." in where.rpartition("::")[2]
             if node.name in told or (node.name in tested and (is_method or node.name in exported)):
                 continue
-            if inside[node.name] > words(node)[node.name]:
+            many = inside[node.name]
+            if many and many > words(node, in_docstrings=False)[node.name]:
                 continue
             if not called_from_outside(tree, where, node):
                 dead.add(where)
@@ -361,7 +388,7 @@ def test_no_modules_import_each_other_in_a_circle():
     waits: dict[str, set[str]] = {
         name: {
             whole if (whole := f"{node.module}.{alias.name}") in paths else node.module
-            for node in ast.walk(tree)
+            for node in nodes(tree)
             if isinstance(node, ast.ImportFrom) and node.module in paths
             for alias in node.names
         }
@@ -399,6 +426,7 @@ def test_every_statement_of_a_paper_that_is_cited_is_tested():
     where = importlib.util.spec_from_file_location("build", ROOT / "docs" / "build.py")
     build = importlib.util.module_from_spec(where)
     where.loader.exec_module(build)
+    build.parsed = tree_of
     states = (
         "Theorem",
         "Corollary",
@@ -470,12 +498,11 @@ def named_in(folder: Path) -> set[str]:
     """Give what the tests of a folder name: names that are used, not imports alone."""
     found = set()
     for path in folder.rglob("test_*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            match node:
-                case ast.Name(id=name) | ast.Attribute(attr=name):
-                    found.add(name)
-                case _:
-                    pass
+        for node in nodes(tree_of(path)):
+            if isinstance(node, ast.Name):
+                found.add(node.id)
+            elif isinstance(node, ast.Attribute):
+                found.add(node.attr)
     return found
 
 

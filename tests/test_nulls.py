@@ -59,7 +59,8 @@ def places():
         at = path.relative_to(root).with_suffix("").as_posix()
         if at.startswith("evidence/"):
             continue
-        stack = [(ast.parse(path.read_text(encoding="utf-8")), ())]
+        text = path.read_text(encoding="utf-8")
+        stack = [(ast.parse(text), ())] if any(name in text for name in LIMITS) else []
         while stack:
             node, inside = stack.pop()
             if isinstance(node, ast.FunctionDef | ast.ClassDef):

@@ -659,6 +659,10 @@ def victim():
 def test_only_a_marked_number_of_a_run_that_holds_its_lock_is_acted_on(
     people, victim, is_marked, is_locked
 ):
+    acted_on(people, victim, is_marked, is_locked)
+
+
+def acted_on(people, victim, is_marked, is_locked):
     """Whatever else a folder says of a run is somebody's word, and any process fits it."""
     place = people.root / "results" / "people" / "abc"
     place.mkdir(parents=True)
@@ -685,10 +689,19 @@ def test_only_a_marked_number_of_a_run_that_holds_its_lock_is_acted_on(
     else:
         time.sleep(0.2)
         assert victim.poll() is None
+    return jobs
+
+
+@pytest.mark.skipif(at_work.fcntl is None, reason="locks of files")
+@pytest.mark.parametrize("is_marked", [False, True])
+@pytest.mark.parametrize("is_locked", [False, True])
+@pytest.mark.one_in(2)
+def test_no_number_of_a_run_stops_the_next(people, victim, is_marked, is_locked):
+    jobs = acted_on(people, victim, is_marked, is_locked)
     shorten(people)
     people.get("/study/people/run")
     people.post("/study/people/plan")
-    assert people.post("/study/people/start").status_code < 400, people.error  # nothing blocks it
+    assert people.post("/study/people/start").status_code < 400, people.error
     assert jobs.running() is not None  # for another server, too
     people.post("/study/people/stop")
 

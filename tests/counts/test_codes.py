@@ -49,6 +49,7 @@ MEASURES = [
 
 @pytest.mark.parametrize("first", [False, True])
 @pytest.mark.parametrize(("header", "values", "total"), MEASURES)
+@pytest.mark.one_in(2)
 def test_a_measure_beside_labels_waits_for_a_declaration(tmp_path, header, values, total, first):
     path = write(tmp_path, table(header, values, total, first=first))
     verdict, tables = conclude(path, 1)
@@ -78,6 +79,7 @@ CODES = [
 
 @pytest.mark.parametrize("first", [False, True])
 @pytest.mark.parametrize(("header", "values", "total"), CODES)
+@pytest.mark.one_in(2)
 def test_codes_and_names_are_asked_for_by_nobody(tmp_path, header, values, total, first):
     path = write(tmp_path, table(header, values, total, first=first))
     flat = [name for name, role in roles(conclude(path, 1)[1]).items() if role == "dimension"]

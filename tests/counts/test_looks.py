@@ -144,6 +144,7 @@ def test_a_usual_style_is_understood(tmp_path, style):
 
 
 @pytest.mark.parametrize("style", ODD)
+@pytest.mark.one_in(2)
 def test_a_style_of_single_cells_waits(tmp_path, style):
     path = write(tmp_path, WIDE, ODD[style])
     assert find(path, across=["t.xlsx=sex"])

@@ -60,12 +60,13 @@ def causes(*, transposed=False, rows=None):
     return "\n".join(",".join(map(str, row)) for row in [head, *lines]) + "\n"
 
 
+@pytest.mark.repeats(3, 10, "draws")
 @pytest.mark.parametrize("transposed", [False, True])
-def test_rows_in_the_order_of_their_totals_are_asked_about(tmp_path, transposed):
+def test_rows_in_the_order_of_their_totals_are_asked_about(tmp_path, transposed, draws):
     given = {"across": [f"t.csv={'Cause' if transposed else 'Sex'}"]}
     assert ask(write(tmp_path, causes(transposed=transposed)), **given)
     rng = random.Random(4)
-    for _ in range(10):
+    for _ in range(draws):
         rows = rng.sample(list(CAUSES), len(CAUSES))
         if rows != list(CAUSES):
             assert not ask(write(tmp_path, causes(transposed=transposed, rows=rows)), **given)
@@ -87,6 +88,7 @@ def blocks(rng, *, is_sorted, groups=False):
 
 
 @pytest.mark.parametrize("seed", range(8))
+@pytest.mark.one_in(2)
 def test_chances_of_blocks_are_multiplied(tmp_path, seed):
     """Three printed numbers are in order in one of three blocks, and in six of six by a rule."""
     rng = random.Random(seed)

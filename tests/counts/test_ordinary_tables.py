@@ -23,7 +23,7 @@ def draw_codes(rng):
     return {root: total, **counts}
 
 
-@pytest.mark.repeats(10, 40, "seeds")
+@pytest.mark.repeats(5, 40, "seeds")
 def test_codes_of_one_tree_ask_nothing(tmp_path, seeds):
     for seed in range(seeds):
         rng = random.Random(seed)

@@ -29,6 +29,7 @@ def write(folder, columns, name="table_1.csv"):
 
 @pytest.mark.parametrize("chosen", list(itertools.combinations(OTHERS, 3)))
 @pytest.mark.parametrize("is_first", [False, True])
+@pytest.mark.one_in(2)
 def test_columns_of_other_things_are_one_declaration(tmp_path, chosen, is_first):
     others = {name: OTHERS[name] for name in chosen}
     path = write(tmp_path, {**others, **PEOPLE} if is_first else {**PEOPLE, **others})
@@ -165,6 +166,7 @@ def test_a_declared_direction_that_numbers_contradict_is_refused(tmp_path):
 
 @pytest.mark.parametrize("is_total_printed", [True, False])
 @pytest.mark.parametrize("seed", range(20))
+@pytest.mark.one_in(2)
 def test_percentages_of_rounded_numbers_are_a_premise(tmp_path, seed, is_total_printed):
     """They do not narrow counts, whether their whole is printed or not."""
     rng = np.random.default_rng(seed)

@@ -120,7 +120,7 @@ def true_ends(rows, chosen):
     return ends
 
 
-@pytest.mark.repeats(10, 700, "seeds")
+@pytest.mark.repeats(5, 700, "seeds")
 def test_limits_of_both_together_as_by_an_integer_program(seeds, tmp_path):
     looked = decided = narrow = 0
     for seed in range(seeds):

@@ -80,6 +80,12 @@ def test_every_burglar_is_stopped(isolation):
     assert "seccomp" in isolation.layers
 
 
+@pytest.fixture(scope="module")
+def run_of_a_check():
+    """How the first check ends, which several tests say to have ended otherwise."""
+    return sandbox._try_probe(ESCAPE_PROBES[0], "Landlock")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="Landlock is of Linux")
 @pytest.mark.parametrize(
     ("cut", "said"),
@@ -91,14 +97,15 @@ def test_every_burglar_is_stopped(isolation):
         ({"ending": "crashed", "layers": (), "signal": None}, r"was ended from outside"),
     ],
 )
-def test_a_check_that_is_cut_short_is_made_again_and_is_no_missing_wall(monkeypatch, cut, said):
+def test_a_check_that_is_cut_short_is_made_again_and_is_no_missing_wall(
+    monkeypatch, run_of_a_check, cut, said
+):
     """As on a machine with much else to do."""
-    real, asked = sandbox.run_once, []
+    asked = []
 
     def slow(program, release, limits, method, *, forks=None):
         asked.append(limits.seconds)
-        run = real(program, release, limits, method, forks=forks)
-        return replace(run, **cut) if len(asked) <= times else run
+        return replace(run_of_a_check, **cut) if len(asked) <= times else run_of_a_check
 
     monkeypatch.setattr(sandbox, "run_once", slow)
     monkeypatch.setattr(sandbox, "ESCAPE_PROBES", ESCAPE_PROBES[:1])
@@ -138,6 +145,7 @@ def test_every_burglar_is_stopped_on_older_kernels(version, monkeypatch):
     "command",
     ["fcntl.F_DUPFD", "fcntl.F_GETFD", "fcntl.F_GETFL", "fcntl.F_DUPFD_CLOEXEC"],
 )
+@pytest.mark.one_in(2)
 def test_commands_that_ordinary_programs_need_are_allowed(method, isolation, quick, command):
     source = f"import fcntl\nprint(fcntl.fcntl(1, {command}) >= 0)"
     assert run_once(source.encode(), b"", quick, method).output == b"True\n"

@@ -175,6 +175,12 @@ def test_few_copies_are_counted_and_not_called_a_coincidence(tmp_path):
     assert "no more people" not in first.answer
 
 
+@pytest.fixture(scope="module")
+def of_other_patients(tmp_path_factory):
+    """An audit of a file of other patients: nobody of the data stands in it."""
+    return audited(hospital(), hospital(seed=2), tmp_path_factory.mktemp("others"))
+
+
 def copula(frame, n, seed):
     """Draw rows of a coarse model of the data: ranks of numbers, all else by itself."""
     rng = np.random.default_rng(seed)
@@ -216,10 +222,10 @@ def test_a_column_that_nobody_knows_of_asks_for_a_declaration(tmp_path):
     assert "as you declare, nothing about a person follows from `score`, `level`" in first.answer
 
 
-def test_a_line_number_is_shown_to_be_harmless_or_asked_about(tmp_path):
+def test_a_line_number_is_shown_to_be_harmless_or_asked_about(of_other_patients, tmp_path):
     """Rows of one number are no more alike than others, unless the file was made row by row."""
     real, fresh = hospital(), hospital(seed=2)
-    audit, _ = audited(real, fresh, tmp_path)
+    audit, _ = of_other_patients
     assert audit.status == "not shown"
     (linked,) = audit.record.result.copies.linked
     assert (linked.column, linked.is_alike) == ("row", False)
@@ -470,9 +476,8 @@ def test_nobody_is_said_to_be_surely_seen_by_code_tables(most, tmp_path, monkeyp
     assert "unseen whole, or rounded by one rule for all rows" in screen.answer
 
 
-def test_columns_that_are_looked_at_for_copies_are_not_said_to_be_left(tmp_path):
-    real, made = hospital(), hospital(seed=2)
-    _, screen = audited(real, made, tmp_path)
+def test_columns_that_are_looked_at_for_copies_are_not_said_to_be_left(of_other_patients):
+    _, screen = of_other_patients
     assert any("columns" in note for note in screen.rests_on)
     assert "admitted" not in screen.not_looked_at
 
@@ -759,6 +764,7 @@ def noise_added(real, made):
 
 
 @pytest.mark.parametrize("change", [renamed, noise_added])
+@pytest.mark.one_in(2)
 def test_the_screen_shows_the_people_of_the_question_that_is_open(change, tmp_path):
     """It showed that nobody stands in the file whole, under a headline that counted dozens."""
     real, made = (telling(seed).head(300) for seed in (1, 2))
@@ -796,6 +802,7 @@ def twice(frame, part, seed=1):
 
 
 @pytest.mark.parametrize("part", [1, 0.75, 0.1])
+@pytest.mark.one_in(2)
 def test_rows_that_stand_twice_are_one_person(part, tmp_path):
     """They were taken for people who are alike: the control was blamed, or nobody was unique."""
     real, control = (people(400, seed).drop(columns="height") for seed in (1, 2))
@@ -870,7 +877,10 @@ def panel(people=100, waves=6, seed=1):
 
 
 @pytest.mark.parametrize("is_numbered", [True, False])
-def test_copies_in_a_panel_are_rows_while_no_unit_is_named(is_numbered, tmp_path):
+@pytest.mark.one_in(2)
+def test_copies_in_a_panel_are_rows_while_no_unit_is_named(
+    is_numbered, of_other_patients, tmp_path
+):
     """Ten people with all of their rows were "60 of 600 people who are unique in the data"."""
     real, made = panel(), panel(seed=2)
     made = pd.concat([real[real["person"].isin(real["person"].unique()[:10])], made.iloc[60:]])
@@ -885,7 +895,7 @@ def test_copies_in_a_panel_are_rows_while_no_unit_is_named(is_numbered, tmp_path
     audit, screen = audited(real, made, tmp_path, unit="person")
     assert audit.record.result.numbering == ""
     assert "--unit" not in " ".join([*screen.rests_on, audit.verdict])
-    assert audited(hospital(), hospital(seed=2), tmp_path)[0].record.result.numbering == ""
+    assert of_other_patients[0].record.result.numbering == ""
 
 
 def test_rows_near_rows_of_a_panel_are_rows_while_no_unit_is_named(tmp_path):
@@ -908,7 +918,7 @@ def test_rows_near_rows_of_a_panel_are_rows_while_no_unit_is_named(tmp_path):
     assert "500 people" not in " ".join([audit.verdict, *(each.reason for each in asked)])
 
 
-def test_a_verdict_on_a_data_frame_names_what_a_file_of_it_may_hold(tmp_path):
+def test_a_verdict_on_a_data_frame_names_what_a_file_of_it_may_hold(of_other_patients):
     """Not shown, of a frame: what is written of it may hold more than its cells."""
     real, made = hospital(), hospital(seed=2)
     settings = {
@@ -918,7 +928,7 @@ def test_a_verdict_on_a_data_frame_names_what_a_file_of_it_may_hold(tmp_path):
     }
     audit = run(load_study(settings), rng=1)
     assert WRITTEN in page_of(audit.record, internal=True).first.not_looked_at
-    assert WRITTEN not in audited(real, made, tmp_path)[1].not_looked_at
+    assert WRITTEN not in of_other_patients[1].not_looked_at
 
 
 SCALE = [f"q{j}" for j in range(12)]

@@ -96,6 +96,7 @@ def test_a_backup_in_the_metadata_is_not_judged_in_favour(with_backup, tmp_path)
 
 
 @pytest.mark.parametrize("with_control", [True, False])
+@pytest.mark.one_in(2)
 def test_whatever_decides_the_screen_says_what_was_not_looked_at(
     with_control, tmp_path, monkeypatch
 ):
@@ -115,6 +116,7 @@ def test_whatever_decides_the_screen_says_what_was_not_looked_at(
 
 
 @pytest.mark.parametrize("with_control", [True, False])
+@pytest.mark.one_in(2)
 def test_a_declaration_is_said_with_the_verdict(with_control, tmp_path):
     control = CONTROL if with_control else None
     declared = ["iron", "order of rows"]
@@ -152,6 +154,7 @@ def test_bins_have_words(way):
 
 
 @pytest.mark.parametrize("with_control", [True, False])
+@pytest.mark.one_in(2)
 def test_a_guess_in_bins_is_not_said_to_be_right(with_control, tmp_path):
     """It guessed the right of five groups, and the screen said that it guessed the number."""
     way = "to the right fifth"
@@ -214,17 +217,22 @@ def test_a_residue_that_the_user_asks_for_is_said_to_be_one(tmp_path):
 # What is counted, and why it is open
 
 
-def test_copies_that_only_some_rows_are_rounded_like_are_said_to_be_some(tmp_path):
+@pytest.fixture(scope="module")
+def of_rounded_copies(tmp_path_factory):
+    """An audit of a file of which 40 of 300 rows are people's, their pay rounded."""
     copies = REAL.assign(pay=(REAL["pay"] / 1000).round().astype(int) * 1000)
-    audit, _ = audited(tmp_path, planted(copies, MADE, 40))
+    return audited(tmp_path_factory.mktemp("rounded"), planted(copies, MADE, 40))
+
+
+def test_copies_that_only_some_rows_are_rounded_like_are_said_to_be_some(of_rounded_copies):
+    audit, _ = of_rounded_copies
     (line,) = audit.record.result.copies.coarse
     assert line == "`pay` rounded to 1,000, in 40 of 300 rows"
 
 
-def test_a_control_that_decides_does(tmp_path):
+def test_a_control_that_decides_does(of_rounded_copies):
     """40 of 300 people stand in the file and nobody of the control: it has people enough."""
-    copies = REAL.assign(pay=(REAL["pay"] / 1000).round().astype(int) * 1000)
-    audit, screen = audited(tmp_path, planted(copies, MADE, 40))
+    audit, screen = of_rounded_copies
     excess = audit.record.result.copied.excess.share
     assert excess.grade == "sampled"
     assert excess.low > 0

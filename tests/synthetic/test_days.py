@@ -35,6 +35,7 @@ def born(n=200, seed=1):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("is_in_data", [False, True])
+@pytest.mark.one_in(2)
 def test_dates_are_those_of_the_other_file_however_a_program_numbers_them(way, is_in_data):
     days, ward = born()
     plain = pd.DataFrame({"born": days.dt.strftime("%Y-%m-%d"), "ward": ward})

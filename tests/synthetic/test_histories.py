@@ -45,6 +45,7 @@ def nearer(real, made, unit):
 
 @pytest.mark.parametrize("unit", [None, "person"])
 @pytest.mark.parametrize("way", ["as they are", "percent", "other order"])
+@pytest.mark.one_in(2)
 def test_histories_that_are_put_back_are_counted_by_people(unit, way):
     """Whether the column that numbers people is named, or found by the numbers of their rows."""
     real, fresh = panel(100, 1), panel(100, 2, first=1_000)
@@ -58,6 +59,7 @@ def test_histories_that_are_put_back_are_counted_by_people(unit, way):
 @pytest.mark.parametrize("unit", [None, "person"])
 @pytest.mark.parametrize("first", [0, 1_000])
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.one_in(3)
 def test_histories_of_other_people_are_near_nobody(unit, first, seed):
     assert nearer(panel(100, 10 + seed), panel(100, 20 + seed, first=first), unit) is None
 

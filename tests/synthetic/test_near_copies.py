@@ -172,6 +172,7 @@ def in_their_rows_alone(real, made, many, way, times=1):
 @pytest.mark.parametrize("way", [two_digits, one_percent, last_digit])
 @pytest.mark.parametrize("size", [200, 1_000])
 @pytest.mark.parametrize("blank", [False, True])
+@pytest.mark.one_in(2)
 def test_people_disguised_in_their_rows_alone_are_found(way, size, blank):
     """A row that is written coarsely, or has an empty cell, counts with all others."""
     real, fresh = patients(size, 1), patients(size, 2)
@@ -194,18 +195,23 @@ def test_people_disguised_twice_each_hide_one_another_no_more(way):
     assert people.excess > 30
 
 
+def some_nearer(made):
+    """Return who is near of some of 6,000 people."""
+    files = read_whole(patients(6_000, 1), made)
+    sides = files.rows("real"), files.rows("control")
+    return nearer_people(files, Views(files, np.random.default_rng(1)), sides, largest=10_000)
+
+
 @pytest.mark.parametrize("way", [two_digits, one_percent, last_digit])
+@pytest.mark.one_in(3)
 def test_of_many_people_some_are_looked_at(way):
-    real, fresh = patients(6_000, 1), patients(6_000, 2)
-    files = [read_whole(real, each) for each in (in_their_rows_alone(real, fresh, 600, way), fresh)]
-    results = []
-    for each in files:
-        sides = each.rows("real"), each.rows("control")
-        views = Views(each, np.random.default_rng(1))
-        results.append(nearer_people(each, views, sides, largest=10_000))
-    assert results[0] is not None
-    assert results[0].people <= 6_000
-    assert results[1] is None
+    people = some_nearer(in_their_rows_alone(patients(6_000, 1), patients(6_000, 2), 600, way))
+    assert people is not None
+    assert people.people <= 6_000
+
+
+def test_of_many_people_of_whom_some_are_looked_at_nobody_is_near_others():
+    assert some_nearer(patients(6_000, 2)) is None
 
 
 @pytest.mark.parametrize("people", [0, 3, 10])

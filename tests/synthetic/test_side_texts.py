@@ -384,6 +384,7 @@ def test_what_no_reader_gives_waits_for_its_declaration(name, write, part, tmp_p
 
 
 @pytest.mark.parametrize("version", [114, 117, 118])
+@pytest.mark.one_in(2)
 def test_characteristics_of_a_stata_file_are_read(version, tmp_path):
     path = tmp_path / "made.dta"
     stata(path, version=version)

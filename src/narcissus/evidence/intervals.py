@@ -20,6 +20,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import takewhile
 
 import numpy as np
@@ -504,7 +505,7 @@ class TwoSamples:
             method="exact unconditional test, and Fisher's at 0",
         )
 
-    def _lower(self, error: float) -> float:
+    def _lower_limit(self, error: float) -> float:
         reserve = NUISANCE * error
         chances = self._chances(reserve)
 
@@ -520,6 +521,9 @@ class TwoSamples:
         while low > -1 and beyond(low) > 0:  # a bound of the chance is no monotone function
             low, step = max(-1.0, low - step), 2 * step
         return min(low, 0.0) if self.fisher > error else low
+
+    # a count is limited for the verdict, for its row, and for the words of a page
+    _lower = lru_cache(maxsize=4096)(_lower_limit)
 
     def detectable(self, excess: float, *, error: float) -> float | None:
         """Return the smallest difference that would have been rejected, the other sample as it was.

@@ -36,6 +36,7 @@ _SHORTEST_PART = 4  # letters or digits of a part of a code
 _MOST_WORDS = 6  # of a name inside a text, a mark or a blank between each two
 _LONGEST = 200  # letters of a value that are looked at
 _WORD = re.compile(r"[^\W_]+")
+_WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]*")  # as Python writes it
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,8 @@ def _sought(
     hit = len(here & there)
     numbers = sorted(int(value) for value in here if value.isdecimal())
     some = numbers[:: max(1, len(numbers) // _MOST_MOVED)]
-    moved = sum(str(number + by) in there for number in some for by in _MOVES) / len(_MOVES)
+    written = {int(text) for text in there if _WHOLE_NUMBER.fullmatch(text)}
+    moved = sum(number + by in written for number in some for by in _MOVES) / len(_MOVES)
     expected = moved * len(numbers) / max(1, len(some))
     names = NamesInside(name, within, how, len(here), hit, expected, None)
     beside = TwoSamples(hit, len(here), len(others & there), len(others)) if others else None

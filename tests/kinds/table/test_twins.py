@@ -84,6 +84,7 @@ def test_the_caution_of_a_study_says_what_is_right_of_a_secret_in_bins(bins, how
     rows = np.arange(200)
     age = np.where(rows < 198, 30 + rows % 40, 99) if bins else np.where(rows < 198, 30, 99)
     people = pd.DataFrame({"age": age, "town": RNG.integers(0, 4, 200), "job": rows % 3})
-    outcome = audit(people, unknown=["age"], epsilon=1, bins={"age": bins} if bins else None, rng=1)
+    bins = {"age": bins} if bins else None
+    outcome = audit(people, unknown=["age"], epsilon=1, bins=bins, trials=2, workers=1, rng=1)
     [reason] = [each.reason for each in outcome.record.not_assessed if "before any" in each.reason]
     assert how in reason

@@ -187,7 +187,7 @@ def test_a_string_does_what_a_path_does(tmp_path):
     (tmp_path / "g.toml").write_text(text, encoding="utf-8")
     names = []
     for kind, of in (("path", Path), ("string", str)):
-        sweep = Sweep(Parameter("world.n", (20, 40)))
+        sweep = Sweep(Parameter("world.n", (20, 40)), trials=20)
         found = scale(of(tmp_path / "g.toml"), sweep, folder=of(tmp_path / f"{kind}-kept"), rng=1)
         write(found, of(tmp_path / kind))
         names.append(sorted(one.name for one in (tmp_path / kind).iterdir()))
