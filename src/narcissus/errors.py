@@ -80,7 +80,7 @@ class ProblemsError(InputError):
     problems: Each of them.
     """
 
-    def __init__(self, text: str, problems: Sequence[InputError]) -> None:
+    def __init__(self, text: str, problems: Sequence[InputError] = ()) -> None:
         super().__init__(text)
         self.problems = tuple(problems)
 
