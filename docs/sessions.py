@@ -45,6 +45,7 @@ def played(session: str) -> Iterator[tuple[str, str, str]]:
         name, *words = shlex.split(command)
         out = io.StringIO()
         if name == "cat":
+            Path(words[0]).parent.mkdir(parents=True, exist_ok=True)
             Path(words[0]).write_text(shown.strip() + "\n", encoding="utf-8")
             continue
         if name == "echo":

@@ -437,6 +437,6 @@ def no_factors(prior: RecordPrior, queries: TableQueries) -> str:
         f"the {len(shape)} unknown columns have {queries.values:,} joint values "
         f"({' x '.join(map(str, shape))}), too many to be listed, and {type(prior).__name__} has "
         "no `factors` to avoid that: take the prior `bayesian-network` or "
-        "`independent`, give an own prior that method (see docs/tables-and-priors.md), or take "
+        "`independent`, give an own prior that method (see docs/guides/tables/priors.md), or take "
         "fewer or coarser unknown columns"
     )

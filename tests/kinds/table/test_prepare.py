@@ -92,7 +92,7 @@ def test_ones_own_classes_are_checked_before_the_work(study, narcissus, changes,
     ("changes", "says"),
     [
         ({"prior": {"name": "empirical"}}, r"EmpiricalRows has no `factors`.*bayesian-network"),
-        ({"prior": {"name": "own:Prior"}}, r"Prior has no `factors`.*tables-and-priors"),
+        ({"prior": {"name": "own:Prior"}}, r"Prior has no `factors`.*tables/priors"),
         (
             {
                 "attacks": {"nearest": {}},

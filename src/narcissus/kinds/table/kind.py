@@ -186,7 +186,7 @@ def fit_prior(part: Part, table: Table) -> RecordPrior:
     if not isinstance(prior, RecordPrior):
         raise InputError(
             f"{part.name} must give a prior: names, sizes, sample, conditional, log_probability, "
-            "describe (see docs/tables-and-priors.md)"
+            "describe (see docs/guides/tables/priors.md)"
         )
     if tuple(prior.sizes) != table.sizes:
         raise InputError(
@@ -202,7 +202,8 @@ def attack_of(name: str, part: Part) -> TableAttack:
     for member in ("guess", "title", "uses", "informed"):
         if not hasattr(attack, member):
             raise InputError(
-                f"attack `{name}`: {part.name} has no `{member}` (see docs/attacks.md)"
+                f"attack `{name}`: {part.name} has no `{member}` "
+                "(see docs/guides/tables/attacks.md)"
             )
     if attack.informed:
         raise InputError(
