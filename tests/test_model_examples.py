@@ -19,9 +19,10 @@ ROOT = Path(__file__).resolve().parents[1]
 IMAGES, LANGUAGE = (ROOT / "examples" / name for name in ("image-models", "language-models"))
 
 
-def blocks(examples, kind):
-    page = (ROOT / "docs" / f"{examples.name}.md").read_text(encoding="utf-8")
-    return re.findall(rf"```{kind}\n(.*?)```", page, flags=re.S)
+def blocks(page, kind):
+    """Return the blocks of a kind in a guide of models, but sessions that show their output."""
+    text = (ROOT / "docs" / "guides" / "models" / f"{page}.md").read_text(encoding="utf-8")
+    return re.findall(rf"```{kind}\n(?!\$ )(.*?)```", text, flags=re.S)
 
 
 def walk(folder, examples):
@@ -29,7 +30,7 @@ def walk(folder, examples):
     (folder / "examples").symlink_to(ROOT / "examples")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        (command,) = blocks(examples, "console")
+        (command,) = blocks(examples.name, "console")
         with pytest.raises(SystemExit) as ended:
             main([*shlex.split(command)[1:], "--quiet"])
     return folder, ended.value.code
@@ -71,16 +72,6 @@ def test_the_study_of_images_finds_what_came_often(images):
     assert picture in report.read_text()
 
 
-@pytest.mark.models
-@pytest.mark.nightly
-def test_the_python_of_images_runs(images, monkeypatch, capsys):
-    folder, _ = images
-    monkeypatch.chdir(folder)
-    (code,) = blocks(IMAGES, "python")
-    exec(compile(code, "docs/image-models.md", "exec"), {})
-    assert capsys.readouterr().out.startswith("all ")
-
-
 def test_the_example_that_needs_no_extra_is_played():
     record = narcissus.run(narcissus.load_study(IMAGES / "mixture.toml")).record
     whole, *_, often = record.result.groups
@@ -90,7 +81,8 @@ def test_the_example_that_needs_no_extra_is_played():
 
 
 def test_the_studies_of_images_are_those_of_the_examples(tmp_path):
-    first, second = map(tomllib.loads, blocks(IMAGES, "toml"))
+    (first,) = map(tomllib.loads, blocks(IMAGES.name, "toml"))
+    second = tomllib.loads(blocks("folders", "toml")[1])
     quick = tomllib.loads((IMAGES / "quick.toml").read_text())
     for name in ("data", "duplicates", "relation"):
         assert quick[name] == first[name]
@@ -150,22 +142,15 @@ def test_the_program_of_the_page_extracts_and_only_from_this_model(language):
     assert program.endings == {"finished": 10}
 
 
-@pytest.mark.models
-@pytest.mark.nightly
-def test_the_python_of_the_page_runs(language, monkeypatch, capsys):
-    folder, _ = language
-    monkeypatch.chdir(folder)
-    code, shown = blocks(LANGUAGE, "python")
-    exec(compile(code, "docs/language-models.md", "exec"), {})
-    printed = capsys.readouterr().out
-    assert "completion all" in printed
+def test_the_program_of_the_page_is_that_of_the_example():
+    (shown,) = blocks(LANGUAGE.name, "python")
     assert shown.strip() == (LANGUAGE / "ask.py").read_text().strip()
 
 
 @pytest.mark.models
 @pytest.mark.nightly
 def test_the_released_folder_is_a_checkpoint_like_any_other(language, tmp_path):
-    """The second study of the page, with the model that the first one has left."""
+    """The study of the page of folders, with the model that the first study has left."""
     folder, _ = language
     lines = (LANGUAGE / "few.txt").read_text().splitlines()
     unique = list(dict.fromkeys(lines))
@@ -173,7 +158,7 @@ def test_the_released_folder_is_a_checkpoint_like_any_other(language, tmp_path):
     (tmp_path / "held_out.txt").write_text("\n".join(unique[20:40]))
     (tmp_path / "checkpoint").symlink_to(folder / "results" / "quick" / "model")
     (tmp_path / "other").symlink_to(folder / "results" / "quick" / "reference")
-    study = tomllib.loads(blocks(LANGUAGE, "toml")[1])
+    study = tomllib.loads(blocks("folders", "toml")[0])
     shutil.copytree(folder / "results" / "quick" / "reference", tmp_path / "shadow")
     study["model"]["shadows"] = ["shadow"]
     study |= {"generation": {"samples": 20, "top": 5}, "run": {"seed": 1}}
@@ -194,5 +179,5 @@ def test_the_released_folder_is_a_checkpoint_like_any_other(language, tmp_path):
 @pytest.mark.models
 def test_examples_are_studies(name):
     assert narcissus.load_study(LANGUAGE / name).kind == "language-model"
-    keys = tomllib.loads(blocks(LANGUAGE, "toml")[0]).keys()
+    keys = tomllib.loads(blocks(LANGUAGE.name, "toml")[0]).keys()
     assert keys <= {"kind", *type(narcissus.load_study(LANGUAGE / name).settings).model_fields}

@@ -12,7 +12,7 @@ EXAMPLE = Path(__file__).parents[4] / "examples" / "classifiers" / "digits.toml"
 
 
 def test_the_example_is_one_of_this_kind():
-    """It is played by the test of docs/classifiers.md."""
+    """It is played by the test of docs/guides/models/classifiers.md."""
     study = narcissus.load_study(EXAMPLE).settings
     assert isinstance(study, ClassifierStudy)
     assert (study.expected, study.pictures, study.training.shadows) == ("exceeded", 6, 19)
