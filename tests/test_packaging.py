@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "narcissus"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-INSTALLING = (ROOT / "docs" / "installing.md").read_text(encoding="utf-8")
+INSTALLING = (ROOT / "docs" / "start" / "install.md").read_text(encoding="utf-8")
 
 
 def environment(**more):
