@@ -244,12 +244,12 @@ def test_the_shell_completes_commands():
     answer = environment(
         PYTHONPATH=str(PACKAGE.parent),
         _NARCISSUS_COMPLETE="bash_complete",
-        COMP_WORDS="narcissus exam",
+        COMP_WORDS="narcissus aud",
         COMP_CWORD="1",
     )
     command = [sys.executable, "-m", "narcissus"]
     done = subprocess.run(command, env=answer, capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == "plain,examples"
+    assert done.stdout.strip() == "plain,audit"
     assert set(re.findall(r"_NARCISSUS_COMPLETE=(\w+)_source narcissus", INSTALLING)) == {
         *("bash", "zsh", "fish")
     }
