@@ -42,7 +42,7 @@ def test_commands_and_options_exist(page):
     for program, name, *words in commands(page.read_text(encoding="utf-8")):
         if (group := group_of(program)) is None:
             continue
-        if re.fullmatch(r"[\w-]+\.csv", name) and group.starts:  # a file for a command
+        if re.fullmatch(r"[\w-]+\.(csv|toml|json)", name) and group.starts:  # a file for a command
             command = group.load(group.starts, "start")
         else:
             assert name in group.list_commands(None), name

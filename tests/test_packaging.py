@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "narcissus"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-INSTALLING = (ROOT / "docs" / "installing.md").read_text(encoding="utf-8")
+INSTALLING = (ROOT / "docs" / "start" / "install.md").read_text(encoding="utf-8")
 
 
 def environment(**more):
@@ -244,12 +244,12 @@ def test_the_shell_completes_commands():
     answer = environment(
         PYTHONPATH=str(PACKAGE.parent),
         _NARCISSUS_COMPLETE="bash_complete",
-        COMP_WORDS="narcissus exam",
+        COMP_WORDS="narcissus aud",
         COMP_CWORD="1",
     )
     command = [sys.executable, "-m", "narcissus"]
     done = subprocess.run(command, env=answer, capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == "plain,examples"
+    assert done.stdout.strip() == "plain,audit"
     assert set(re.findall(r"_NARCISSUS_COMPLETE=(\w+)_source narcissus", INSTALLING)) == {
         *("bash", "zsh", "fish")
     }

@@ -218,7 +218,7 @@ def test_the_same_attacker_reads_small_groups_off_where_they_are_shown():
 
 
 def test_two_pages_of_the_same_people_are_subtracted():
-    """What is not promised, as `docs/security.md` says: no page knows of another one."""
+    """What is not promised, as `docs/operate/security.md` says: no page knows of another one."""
     pairs, wrong = [], 0
     for repeat in range(8):
         rows, _ = one_between_two_schools(np.random.default_rng([repeat, 77]))

@@ -12,7 +12,7 @@ from narcissus.report.page import Grid
 from narcissus.report.text import page_text
 from narcissus.results import GRADES
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "for-decisions.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "reading" / "deciding.md"
 
 
 def rows(record):

@@ -274,7 +274,7 @@ def test_a_list_of_marks_that_leads_elsewhere_ends_no_run(channel, narcissus, ta
 
 def shown_to_everybody():
     """Files that the table of who may see what, in the documentation, lets everybody see."""
-    page = Path(__file__).parents[2] / "docs" / "security.md"
+    page = Path(__file__).parents[2] / "docs" / "operate" / "security.md"
     section = page.read_text().partition("## What may be shown")[2].partition("\n## ")[0]
     rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("|")]
     return {

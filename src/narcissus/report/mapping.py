@@ -1,7 +1,7 @@
 """Findings of a record beside what its readers must document: frameworks, item by item.
 
 Help for documentation, no legal advice: an item that nothing in a record answers is "not
-assessed", with what would assess it. `docs/for-decisions.md` says where the items are from.
+assessed", with what would assess it. `docs/reading/deciding.md` says where the items are from.
 """
 
 from __future__ import annotations
