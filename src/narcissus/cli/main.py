@@ -19,6 +19,7 @@ from importlib import import_module
 from typing import Any, ClassVar, cast
 
 import click
+from click.shell_completion import CompletionItem
 
 from narcissus._isolation import isolate
 from narcissus._optional import is_short_of_memory
@@ -151,6 +152,11 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         with _closed_pipes():
             return super().invoke(ctx)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete a command, and else a file, which is one to start with."""
+        commands = super().shell_complete(ctx, incomplete)
+        return commands or [CompletionItem(incomplete, type="file")] * bool(self.starts)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by groups with their one-line texts, without importing them."""
@@ -295,6 +301,8 @@ def _run(words: list[str], commands: LazyGroup) -> int:
     except click.Abort:
         raise KeyboardInterrupt from None
     except SystemExit as end:  # of code that a study brought: it must not decide the exit code
+        if f"_{commands.program.upper().replace('-', '_')}_COMPLETE" in os.environ:
+            raise  # the shell asked what may come next
         click.echo(
             f"error: sys.exit({end.code!r}) was called by code that is not of this program; "
             "nothing was decided",
