@@ -29,7 +29,11 @@ def of(tmp_path_factory):
         if "--program" in words:
             place = words.index("--program") + 1
             words[place] = words[place].replace("python ", f"{sys.executable} -S ", 1)
-            words += ["--most-runs", "500", "--width", "0.9"]
+            for option, value in (("--most-runs", "500"), ("--width", "0.9")):
+                if option in words:
+                    words[words.index(option) + 1] = value
+                else:
+                    words += [option, value]
             words += [] if "--runs" in words else ["--runs", f"{LINES.index(line)}.csv"]
         out = folder / "said.json"
         with pytest.MonkeyPatch.context() as patch, out.open("w") as stream:
