@@ -290,15 +290,33 @@ def test_an_honest_program_is_evidence_still(make, monkeypatch):
     assert verdict_of(make(np.random.default_rng(0)), 1, monkeypatch).verdict == "extraction"
 
 
-def table_of_the_page():
-    """Read the table of docs/extraction.md: verdicts by the first line of a trick."""
-    page = (Path(__file__).parents[2] / "docs" / "extraction.md").read_text(encoding="utf-8")
-    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| ")]
-    return {row[0]: [int(n) for n in row[1:]] for row in rows if row[-1].isdigit()}
+# Verdicts on twenty programs of each kind: evidence, inconclusive, no extraction
+MEASURED = {
+    "public_text": [0, 20, 0],
+    "seed_behind_a_branch": [0, 0, 20],
+    "seed_under_a_key": [0, 0, 20],
+    "seed_behind_arithmetic": [0, 0, 20],
+    "code_made_while_it_runs": [0, 20, 0],
+    "formula_behind_a_look_up": [0, 0, 20],
+    "public_slices_behind_a_gate": [0, 0, 20],
+    "gate_by_the_state_of_a_generator": [0, 0, 20],
+    "key_of_the_first_bytes_in_an_array": [0, 0, 20],
+    "another_release": [0, 0, 20],
+    "read_out": [20, 0, 0],
+    "read_out_of_a_code": [20, 0, 0],
+}
+
+
+def test_the_page_says_how_many_tricks_were_tried_and_that_none_passed():
+    page = Path(__file__).parents[2] / "docs" / "guides" / "extraction" / "extraction.md"
+    assert not any(MEASURED[make.__name__][0] for make in IMPOSTORS)
+    assert len(IMPOSTORS) == 10
+    said = "Of 200 programs that used ten known tricks, none passed as evidence."
+    assert said in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.nightly
-def test_the_null_of_the_verdict_is_what_the_page_says(monkeypatch):
+def test_the_null_of_the_verdict_is_what_was_measured(monkeypatch):
     """Two hundred programs that cannot know the content: evidence in at most 5% is declared."""
     measured, evidence, every = {}, 0, 0
     for number, make in enumerate((*IMPOSTORS, *HONEST)):
@@ -306,14 +324,14 @@ def test_the_null_of_the_verdict_is_what_the_page_says(monkeypatch):
             verdict_of(make(np.random.default_rng([number, k])), k, monkeypatch).verdict
             for k in range(20)
         )
-        measured[make.__doc__.rstrip(".")] = [
+        measured[make.__name__] = [
             counts[one] for one in ("extraction", "inconclusive", "no extraction")
         ]
         if make in IMPOSTORS:
             evidence, every = evidence + counts["extraction"], every + 20
     assert every == 200
     assert clopper_pearson(evidence, every, confidence=0.95).high <= 0.05
-    assert measured == table_of_the_page()
+    assert measured == MEASURED
 
 
 def ran(program, given=b""):
