@@ -19,8 +19,8 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 
 PDFS = {
-    "errata.md": ("errata.pdf", "This page as a PDF"),
-    "theory/index.md": ("../theory.pdf", "The theory as an article: a PDF"),
+    "explanation/errata.md": ("../errata.pdf", "The errata in full: a PDF"),
+    "explanation/theory.md": ("../theory.pdf", "The theory as an article: a PDF"),
 }
 NAMES = "reference/names.md"
 BESIDE = "project"

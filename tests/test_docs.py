@@ -255,7 +255,7 @@ def test_the_page_of_statements_says_what_holds_what_fails_and_what_tests_it(bui
     rows = [line for line in build.statements().splitlines() if "Says." in line]
     assert len(rows) == 4
     assert "1 proved, 1 of 1 printed numbers agree<br>" in rows[0]
-    assert "<br>[**fails**](errata.md): always: not at \\| 3" in rows[0]
+    assert "<br>[**fails**](../explanation/errata.md): always: not at \\| 3" in rows[0]
     assert "`narcissus channel a.csv`" in rows[0]
     assert "tests/channels/test_bayes_security.py::test_beta_star_is_the_least_beta" in rows[0]
     assert "`narcissus-papers reproduce 002 --statement 'Lemma 99'` | not tested" in rows[1]

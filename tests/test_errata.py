@@ -1,4 +1,4 @@
-"""Certificates hold, and print what docs/errata.md shows; quotes and the article are whole."""
+"""Certificates hold and print what docs/theory/errata.md shows; quotes and article are whole."""
 
 import contextlib
 import importlib.util
@@ -17,7 +17,7 @@ import narcissus
 
 ROOT = Path(__file__).resolve().parents[1]
 CERTIFICATES = ROOT / "docs" / "certificates"
-PAGE = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "theory" / "errata.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"```text\ndocs/certificates/(\S+)\.py\n\n(.*?)```", flags=re.S)
 SHOWN = dict(BLOCK.findall(PAGE))
 ARXIV = re.compile(r"\b\d{4}\.\d{5}(?:v\d)?\b")
