@@ -77,6 +77,20 @@ def test_the_page_quotes_what_the_papers_say():
         assert "*Mended.*" in text, number
 
 
+def test_the_page_of_the_site_has_a_row_for_each_erratum():
+    short = (ROOT / "docs" / "explanation" / "errata.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| (1\.\d) \| .* \| `(\w+)` \|$", short, flags=re.M))
+    assert list(rows) == re.findall(r"^### (1\.\d) ", PAGE, flags=re.M)
+    assert set(rows.values()) <= set(OURS)
+    for heading, start, end in (("Imprecise", "## 2", "## 3"), ("Tools", "## 4", "## 5")):
+        part = short.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+        full = PAGE[PAGE.index(start) : PAGE.index(end)]
+        found = re.findall(r"^\| (?!where|-)", full, flags=re.M) or re.findall(
+            r"`epsilon_one_run`\*\*|^### ", full, flags=re.M
+        )
+        assert len(re.findall(r"^\| (?!where|tool|-)", part, flags=re.M)) == len(found)
+
+
 def test_what_tools_printed_is_kept_beside_their_programs():
     for path in (CERTIFICATES / "peers").glob("*.py"):
         assert SHOWN[f"peers/{path.stem}"] == path.with_suffix(".txt").read_text(encoding="utf-8")
