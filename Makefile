@@ -156,7 +156,7 @@ notebooks: $(DEV_STAMP) ## run the notebooks again and store what they give
 
 # Verdicts in worlds in which they are false: how often each is wrong, and the page that says so.
 NULLS ?= 2000
-nulls: $(DEV_STAMP)   ## play the worlds in which verdicts are false, and write docs/error-rates.md: NULLS=2000
+nulls: $(DEV_STAMP)   ## play the worlds in which verdicts are false, and write docs/reference/error-rates.md: NULLS=2000
 	$(BIN)/python tests/nulls/run.py --repeats $(NULLS)
 
 bench: $(DEV_STAMP)   ## run every benchmark

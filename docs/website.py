@@ -19,9 +19,10 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 
 PDFS = {
-    "errata.md": ("errata.pdf", "This page as a PDF"),
-    "theory/index.md": ("../theory.pdf", "The theory as an article: a PDF"),
+    "explanation/errata.md": ("../errata.pdf", "The errata in full: a PDF"),
+    "explanation/theory.md": ("../theory.pdf", "The theory as an article: a PDF"),
 }
+NAMES = "reference/names.md"
 BESIDE = "project"
 """Where pages from outside this folder are on the site."""
 ROOMS = runpy.run_path(str(DOCS / "build.py"))["rooms"]
@@ -66,7 +67,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     text = FILE.sub(r'\1 title="\2"', markdown)  # a code block with the name of its file
     if here in PDFS:  # `make site` lays them there
         text += f'\n<p><a href="{PDFS[here][0]}">{PDFS[here][1]}</a></p>\n'
-    return named(text) if here == "reference.md" else linked(text, here)
+    return named(text) if here == NAMES else linked(text, here)
 
 
 def on_post_build(config: Any) -> None:
@@ -79,7 +80,7 @@ def on_post_build(config: Any) -> None:
 
 
 def page_of(room: str) -> str:
-    """Give the page that holds the docstrings of a room."""
+    """Give the page that holds the docstrings of a room, next to that of the names."""
     return f"reference/{room}.md"
 
 
@@ -89,7 +90,7 @@ def named(markdown: str) -> str:
     said = parts[:1]
     places = {room: public for room, _, public in ROOMS()}
     for room, rows in zip(parts[1::2], parts[2::2], strict=True):
-        page, public = page_of(room), places[room]
+        page, public = posixpath.basename(page_of(room)), places[room]
         said += [
             f"## [{room}]({page})",
             ROW.sub(lambda r: f"| [`{r[1]}`]({page}#{'.'.join(public[r[1]])}) |", rows),  # noqa: B023

@@ -116,6 +116,18 @@ def test_a_tutorial_prints_what_it_shows_in_an_empty_folder(page, tmp_path, monk
         assert printed.strip() or command.startswith("python "), command
 
 
+def test_rates_on_the_page_about_sureness_are_those_that_were_measured():
+    page = (ROOT / "docs" / "explanation" / "sureness.md").read_text(encoding="utf-8")
+    measured = (ROOT / "docs" / "reference" / "error-rates.md").read_text(encoding="utf-8")
+    rates = re.findall(r"\| (\d+ \| 0\.\d{4} \(.*?\)) \|", page)
+    assert len(rates) == 7
+    assert not [rate for rate in rates if f"| {rate} |" not in measured]
+    broken = re.findall(r"\| (0\.\d{4}) \| (0\.\d+) \|", page)
+    assert len(broken) == 5
+    for rate, declared in broken:
+        assert re.search(rf"beyond what .* {rate} \(.*\| {declared} \|", measured)
+
+
 def test_tutorials_are_listed_and_need_only_what_is_installed():
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     assert {page.stem for page in sessions.TUTORIALS} > TRAINS
@@ -255,7 +267,7 @@ def test_the_page_of_statements_says_what_holds_what_fails_and_what_tests_it(bui
     rows = [line for line in build.statements().splitlines() if "Says." in line]
     assert len(rows) == 4
     assert "1 proved, 1 of 1 printed numbers agree<br>" in rows[0]
-    assert "<br>[**fails**](errata.md): always: not at \\| 3" in rows[0]
+    assert "<br>[**fails**](../explanation/errata.md): always: not at \\| 3" in rows[0]
     assert "`narcissus channel a.csv`" in rows[0]
     assert "tests/channels/test_bayes_security.py::test_beta_star_is_the_least_beta" in rows[0]
     assert "`narcissus-papers reproduce 002 --statement 'Lemma 99'` | not tested" in rows[1]

@@ -1,4 +1,4 @@
-"""Certificates hold, and print what docs/errata.md shows; quotes and the article are whole."""
+"""Certificates hold and print what docs/theory/errata.md shows; quotes and article are whole."""
 
 import contextlib
 import importlib.util
@@ -17,7 +17,7 @@ import narcissus
 
 ROOT = Path(__file__).resolve().parents[1]
 CERTIFICATES = ROOT / "docs" / "certificates"
-PAGE = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "theory" / "errata.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"```text\ndocs/certificates/(\S+)\.py\n\n(.*?)```", flags=re.S)
 SHOWN = dict(BLOCK.findall(PAGE))
 ARXIV = re.compile(r"\b\d{4}\.\d{5}(?:v\d)?\b")
@@ -75,6 +75,20 @@ def test_the_page_quotes_what_the_papers_say():
         assert "\n> " in text, number
         assert "*Counterexample.*" in text or "[swanberg" in text or "docs/certificates" in text
         assert "*Mended.*" in text, number
+
+
+def test_the_page_of_the_site_has_a_row_for_each_erratum():
+    short = (ROOT / "docs" / "explanation" / "errata.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| (1\.\d) \| .* \| `(\w+)` \|$", short, flags=re.M))
+    assert list(rows) == re.findall(r"^### (1\.\d) ", PAGE, flags=re.M)
+    assert set(rows.values()) <= set(OURS)
+    for heading, start, end in (("Imprecise", "## 2", "## 3"), ("Tools", "## 4", "## 5")):
+        part = short.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+        full = PAGE[PAGE.index(start) : PAGE.index(end)]
+        found = re.findall(r"^\| (?!where|-)", full, flags=re.M) or re.findall(
+            r"`epsilon_one_run`\*\*|^### ", full, flags=re.M
+        )
+        assert len(re.findall(r"^\| (?!where|tool|-)", part, flags=re.M)) == len(found)
 
 
 def test_what_tools_printed_is_kept_beside_their_programs():

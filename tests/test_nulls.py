@@ -14,7 +14,7 @@ SOURCE = ROOT / "src" / "narcissus"
 PAPERS = ROOT / "packages" / "narcissus-papers" / "src"
 OF_PAPERS = PAPERS / "narcissus_papers" / "copyright"
 """A kind of study in the papers' package; what reproduces a paper has no verdict of its own."""
-PAGE = (ROOT / "docs" / "error-rates.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "error-rates.md").read_text(encoding="utf-8")
 LIMITS = {
     "advantage_limits", "anytime_limits", "auc", "Bets", "blind_baseline", "blind_baselines",
     "clopper_pearson", "difference_limits",

@@ -37,10 +37,10 @@ def test_files_from_outside_are_there(website):
 
 
 def test_every_public_name_leads_to_its_docstring(website):
-    written = website.named((ROOT / "docs" / "reference.md").read_text(encoding="utf-8"))
-    assert "## [narcissus.bounds](reference/narcissus.bounds.md)" in written
+    written = website.named((ROOT / "docs" / "reference" / "names.md").read_text(encoding="utf-8"))
+    assert "## [narcissus.bounds](narcissus.bounds.md)" in written
     line = next(line for line in written.splitlines() if line.startswith("| [`at_most`]"))
-    assert "(reference/narcissus.bounds.md#narcissus.bounds.at_most.at_most)" in line
+    assert "(narcissus.bounds.md#narcissus.bounds.at_most.at_most)" in line
     assert "\n| `" not in written
 
 

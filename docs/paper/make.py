@@ -1,4 +1,4 @@
-"""Make PDFs: errata.pdf of docs/errata.md, by Pandoc and Typst, and theory.pdf, the article.
+"""Make PDFs: errata.pdf, of docs/theory/errata.md by Pandoc and Typst, and theory.pdf, the article.
 
 python docs/paper/make.py [--out FOLDER] [--only errata|theory] [--pages FOLDER]
 """
@@ -75,7 +75,7 @@ def source() -> str:
     """Give the page in Typst's language."""
     import pypandoc
 
-    page = (DOCS / "errata.md").read_text(encoding="utf-8")
+    page = (DOCS / "theory" / "errata.md").read_text(encoding="utf-8")
     title, _, text = page.removeprefix("# ").partition("\n")
     body = pypandoc.convert_text(for_print(text), "typst", format="gfm", extra_args=["--wrap=none"])
     widths = iter([columns(table) for table in TABLE.findall(text)])

@@ -1,6 +1,6 @@
-"""Play every world of the registry and write `docs/error-rates.md`.
+"""Play every world of the registry and write `docs/reference/error-rates.md`.
 
-    python tests/nulls/run.py [--repeats 2000] [--seed 1] [--workers 2] [--out docs/error-rates.md]
+    python tests/nulls/run.py [--repeats 2000] [--seed 1] [--workers 2] [--out docs/reference/error-rates.md]
                               [--only TEXT]
 
 With ``--only``, verdicts whose name has a text are played, and the page keeps its other lines.
@@ -27,7 +27,7 @@ from scipy import stats
 from narcissus.evidence import clopper_pearson
 
 HERE = Path(__file__).resolve().parent
-PAGE = HERE.parents[1] / "docs" / "error-rates.md"
+PAGE = HERE.parents[1] / "docs" / "reference" / "error-rates.md"
 CHANCE = 1e-3
 """Chance at which a verdict that keeps its rate fails here."""
 LEAST = 20
