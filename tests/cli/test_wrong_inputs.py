@@ -85,7 +85,7 @@ CASES = {
     # options
     "no command": ("aduit study.toml", {}),
     "a table that is not there": ("poeple.csv", {}),
-    "a study for a command": ("study.toml --seed 1", {}),
+    "a study for a command": ("study.toml --sede 1", {}),
     "a table for a study": ("audit people.csv", {}),
     "no option": (f"{AUDIT} --worker 2", {}),
     "seed of text": (f"{AUDIT} --seed x", {}),

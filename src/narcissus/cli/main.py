@@ -130,7 +130,7 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if self.starts and args[0] not in self.modules and os.path.exists(args[0]):
-            return "FILE", self.load(self.starts, "start"), args
+            return args[0], self.load(self.starts, "start"), args
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:

@@ -15,7 +15,7 @@ import click
 
 from narcissus._toml import read_toml
 from narcissus._visible import visible
-from narcissus.cli.options import Opt, command
+from narcissus.cli.options import Opt, SeedGiven, command
 from narcissus.cli.playing import names_of
 from narcissus.cli.rooms import propose
 from narcissus.errors import AnotherStudyError, InputError
@@ -29,6 +29,7 @@ PAGES = "index.html", "report.html"
 class StartOptions:
     unknown: Annotated[str | None, Opt(check=names_of)] = None
     control: Annotated[Path | None, Opt(click.Path(path_type=Path))] = None
+    seed: SeedGiven = None
     no_browser: bool = False
     yes: bool = False
     quiet: bool = False
@@ -42,7 +43,8 @@ class StartOptions:
     @property
     def words(self) -> list[str]:
         """The options that every command that plays takes, as words."""
-        return ["--yes"] * self.yes + ["--quiet"] * self.quiet
+        seed = [] if self.seed is None else ["--seed", str(self.seed)]
+        return seed + ["--yes"] * self.yes + ["--quiet"] * self.quiet
 
 
 @command
@@ -57,10 +59,11 @@ def start(
             raise InputError(f"{first} is a study or a record; leave out {others[0]}")
         of.refuse("a study or a record", "unknown", "control")
         if suffix == RECORD:
+            of.refuse("a record", "seed")
             return _run("report", [_word(first), "--text"])
         return _play(first, of, whole=True)
     if all(map(holds_counts, (first, *others))):
-        of.refuse("published counts", "unknown", "control")
+        of.refuse("published counts", "unknown", "control", "seed")
         _say("taken for published counts of people, because of the labels", of)
         return _run("tables", [_word(file) for file in (first, *others)], of)
     if others:
