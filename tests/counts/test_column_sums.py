@@ -171,10 +171,14 @@ def require_alike(folder, words, hidden, corner):
     "area,no,yes\nNorth,x,20\nSouth,12,30\nEast,17,41\nTotal,31,91\n",
     "area,yes,no\nNorth,x,20\nSouth,12,30\nEast,17,41\nTotal,31,91\n",
     "area \\ ill,n,yes\nNorth,x,20\nSouth,12,30\nEast,17,41\nTotal,31,91\n",
+    "area \\ ill,no,yes\nNorth,12,x\nSouth,30,20\nEast,17,41\n",
+    "area \\ kind,id,ref\nNorth,12,x\nSouth,30,20\nEast,17,41\n",
+    "area,no,yes\nNorth,12,x\nSouth,30,20\nEast,17,41\n",
     "area \\ ill,flat,rate\nNorth,x,20\nSouth,12,30\nEast,17,41\nTotal,31,91\n",
 ], ids=[
     "hidden totals", "hidden sums", "a row of sums", "a zero", "no, yes", "yes, no", "no corner",
-    "no last", "n, yes", "flat, rate",
+    "no last", "n, yes", "no sums", "id, ref", "no sums or corner",
+    "flat, rate",
 ])  # fmt: skip
 def test_few_numbers_show_labels_too(tmp_path, text):
     words = text.split("\n")[0].split(",")[1:]

@@ -35,6 +35,9 @@ _DIGITS = re.compile(r"[0-9]{1,9}")
 BEYOND = 1e15
 """What stands for a number without a limit; no sum of counts is as large."""
 
+_NEGATIONS = {"no", "n", "nein", "non", "nei", "nej", "nee"}
+_ASSENTS = {"yes", "y", "ja", "j", "oui", "o", "si", "s\u00ed", "s\u00ec", "s"}
+
 Limits = NDArray[np.float64]
 Column = Sequence[Meaning]
 
@@ -274,12 +277,21 @@ def _is_other(
     return is_code or is_percent_name(name) or _STATISTIC.match(name) is not None
 
 
+def _is_label(header: Sequence[str], at: int) -> bool:
+    """Return whether a name is that of a label: behind a corner, or *no* next to *yes*."""
+    is_behind = any("\\" in name for name in header[:at])
+    others = {re.sub(r"\W", "", name.casefold()) for name in header}
+    name = re.sub(r"\W", "", header[at].casefold())
+    return is_behind or (name in _NEGATIONS and bool(others & _ASSENTS))
+
+
 def may_be_code(
     header: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], at: int, rules: Rules
 ) -> bool:
     """Return whether a column of numbers may hold codes of rows: they differ, and have one form.
 
-    A code is never hidden, and that of a row of totals is no sum.
+    A code is never hidden, and that of a row of totals is no sum. Where a corner or another word
+    says that a name is a label, codes count rows or begin with zeros.
     """
     parts = [cells[at] for _, cells in rows if not rules.is_total(label_of(cells[0]))]
     totals = [cells[at] for _, cells in rows if rules.is_total(label_of(cells[0]))]
@@ -292,7 +304,8 @@ def may_be_code(
     if any(total.isdigit() and int(total) == sum(numbers) for total in totals):
         return False
     if len({*map(len, texts)}) == 1 and len(texts[0]) > 1:
-        return True
+        is_led = any(text[0] == "0" for text in texts)
+        return is_led or not _is_label(header, at)
     return all(b - a == 1 for a, b in pairwise(numbers)) or sorted(numbers) == list(
         range(1, len(numbers) + 1)
     )

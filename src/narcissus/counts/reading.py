@@ -348,7 +348,7 @@ def read_table(
             magnitude or "count",
             declared,
             spanned,
-            _Beside(" ".join([name, *(note for _, note in notes)]), is_alone),
+            _Surroundings(" ".join([name, *(note for _, note in notes)]), is_alone),
             counted,
         )
     else:
@@ -993,7 +993,7 @@ def _spans(
 
 
 @dataclass(frozen=True)
-class _Beside:
+class _Surroundings:
     """What stands beside a table: words of its titles, notes and name, and whether others do."""
 
     words: str
@@ -1009,7 +1009,7 @@ def _wide(
     content: str,
     declared: DeclaredColumns,
     spanned: Mapping[str, tuple[str, str]],
-    beside: _Beside,
+    beside: _Surroundings,
     counted: ColumnsOfCounts,
 ) -> TableRead:
     """Read a wide table; ``spanned`` are names in two lines.
