@@ -174,10 +174,13 @@ def require_alike(folder, words, hidden, corner):
     "area \\ ill,no,yes\nNorth,12,x\nSouth,30,20\nEast,17,41\n",
     "area \\ kind,id,ref\nNorth,12,x\nSouth,30,20\nEast,17,41\n",
     "area,no,yes\nNorth,12,x\nSouth,30,20\nEast,17,41\n",
+    "area \\ ill,yes,no,Total\nNorth,x,x,x\nSouth,x,x,x\nTotal,x,x,35\n",
+    "area,no,yes,Total\nNorth,x,x,x\nSouth,x,x,x\nTotal,x,x,35\n",
     "area \\ ill,flat,rate\nNorth,x,20\nSouth,12,30\nEast,17,41\nTotal,31,91\n",
 ], ids=[
     "hidden totals", "hidden sums", "a row of sums", "a zero", "no, yes", "yes, no", "no corner",
-    "no last", "n, yes", "no sums", "id, ref", "no sums or corner",
+    "no last", "n, yes", "no sums", "id, ref", "no sums or corner", "all hidden",
+    "all hidden, no corner",
     "flat, rate",
 ])  # fmt: skip
 def test_few_numbers_show_labels_too(tmp_path, text):

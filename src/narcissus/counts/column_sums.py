@@ -240,6 +240,12 @@ def find_counts(
         for at in range(1, len(header))
         if (counts := read_counts([cells[at] for _, cells in rows], rules)) is not None
     }
+    hidden = frozenset(
+        at
+        for at in range(1, len(header))
+        if all(rules.suppressed(cells[at]) for _, cells in rows)
+        and any(cells[at] for _, cells in rows)
+    )
     named = [at for at in columns if rules.is_total(header[at])]
     column_sum = find_named_sum(columns, named)
     sums = [column_sum] if column_sum else list_sums(columns, columns)
@@ -248,7 +254,9 @@ def find_counts(
         {
             header[at]: label
             for at in range(len(header))
-            if at not in columns and not rules.is_total(label := label_of(cells[at]))
+            if at not in columns
+            and at not in hidden
+            and not rules.is_total(label := label_of(cells[at]))
         }
         for _, cells in rows
     ]
@@ -258,6 +266,7 @@ def find_counts(
         if has_sums_down(counts, labels)
         or (is_code_name(header[at]) and not may_be_code(header, rows, at, rules))
     )
+    plain |= {at for at in hidden if is_code_name(header[at])}
     corner = next((at for at, name in enumerate(header) if "\\" in name), len(header))
     across = frozenset(
         at
