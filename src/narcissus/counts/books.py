@@ -12,6 +12,7 @@ from narcissus._archives import opened_archive
 from narcissus._files import parsing
 from narcissus._optional import optional
 from narcissus._visible import visible
+from narcissus.counts.columns import option_of
 from narcissus.counts.looks import SheetLooks, read_looks
 from narcissus.counts.marks import read_number
 from narcissus.rows import Unaccounted
@@ -40,23 +41,25 @@ class Book:
     unread: what may tell numbers and is not read.
     texts: words of other sheets, of names, properties and formats, each with a noun.
     looks: of the cells of the sheet.
+    sheets: the sheet that is read, and others that may tell numbers.
     """
 
     unread: tuple[str, ...]
     texts: tuple[tuple[str, str], ...]
     looks: SheetLooks = field(default_factory=SheetLooks)
+    sheets: tuple[str, ...] = ()
 
     def ask(self, file: str) -> Iterator[Unaccounted]:
         """Yield a question for all that is not read."""
         if self.unread:
+            options = [option_of("sheet", sheet).strip("`") for sheet in self.sheets]
             shown = ", ".join(self.unread[:3]) + " and more" * (len(self.unread) > 3)
             yield Unaccounted(
                 subject=f"{shown} in {visible(file)}",
                 reason="They are not read, and may tell hidden counts.",
-                declaration="`--sheet NAME` for each sheet of numbers, or a copy of the sheet "
-                "alone, saved as CSV"
-                if any("sheet `" in one for one in self.unread)
-                else "a copy of the sheet alone, saved as CSV",
+                declaration=visible(f"`{' '.join(options)}` for each sheet of numbers, or ")
+                * (len(options) > 1)
+                + "a copy of the sheet alone, saved as CSV",
             )
 
 
@@ -109,6 +112,7 @@ def read_book(path: Path, read: str = "", others: Sequence[str] = ()) -> Book:
     contents = list_contents(path)
     read = read or next(iter(choose_sheets(path)), "")
     unread: list[str] = []
+    sheets = list(dict.fromkeys([read, *others]))
     looks = SheetLooks()
     texts = [
         (kind, _PAGE_CODES.sub(" ", text)) for kind, text in contents.texts if kind not in _READ
@@ -137,6 +141,7 @@ def read_book(path: Path, read: str = "", others: Sequence[str] = ()) -> Book:
                 values = [c.value for row in _rows(sheet) for c in row if c.value is not None]
                 if any(map(_is_number, values)):
                     hidden = "" if sheet.sheet_state == "visible" else "hidden "
+                    sheets.append(sheet.title)
                     unread.append(f"the {hidden}sheet `{visible(sheet.title)}`")
                 else:
                     title = f"sheet `{visible(sheet.title)}`"
@@ -148,7 +153,7 @@ def read_book(path: Path, read: str = "", others: Sequence[str] = ()) -> Book:
         finally:
             book.close()
     unread_parts = tuple(dict.fromkeys([*unread, *contents.strange]))
-    return Book(unread_parts, tuple(dict.fromkeys(texts)), looks)
+    return Book(unread_parts, tuple(dict.fromkeys(texts)), looks, tuple(sheets))
 
 
 def _xml(book: Any, sheet: Any) -> str:

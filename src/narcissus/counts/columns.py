@@ -228,6 +228,11 @@ def is_code_name(name: str) -> bool:
     return _CODE.fullmatch(name) is not None
 
 
+def is_flag_name(name: str) -> bool:
+    """Return whether a column's name says that it holds flags or remarks."""
+    return _FLAGS.fullmatch(name) is not None
+
+
 def find_declared(header: Sequence[str], names: Sequence[str]) -> set[int]:
     """Return the places of declared columns in a header; those of other tables are left out."""
     wanted = {name.casefold() for name in names}

@@ -71,7 +71,8 @@ def contradiction(
         f"the tables contradict each other: no numbers agree with these {len(chosen)} "
         f"cells, {some}:\n{listed}{remainder}\n"
         f"{_blame_zeros(chosen_cells, dimensions, given)}"
-        "Correct one. Or declare how they were made: --round, --cell-key, --mark; people in none "
+        "Correct one, or they are about other people: then audit the tables of these alone. "
+        "Or declare how they were made: --round, --cell-key, --mark; people in none "
         "of the labels, --others; tables of a part of the people, --within; labels that are parts "
         "of others, --hierarchy; a total or a part that is named otherwise, --total or --part"
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from narcissus._visible import visible
 from narcissus.counts.codes import find_count_signs
+from narcissus.counts.column_sums import list_sums, may_be_part, read_counts
 from narcissus.counts.columns import (
     ColumnUse,
     ask_for_numbers,
@@ -17,7 +18,7 @@ from narcissus.counts.columns import (
     is_rate_name,
     option_of,
 )
-from narcissus.counts.marks import Rules, read_number
+from narcissus.counts.marks import Meaning, Rules, read_number
 from narcissus.counts.percents import PercentRead, read_shares, use_percents, use_rates
 from narcissus.counts.reading import Cell, TableRead
 from narcissus.counts.relations import are_means, find_pair, find_relation
@@ -34,12 +35,14 @@ class WithShares:
     cells: with their shares.
     narrowed: the same with narrower counts, and wholes that no cell prints, to see sums by.
     uses: what columns are.
+    possible_parts: columns that are declared irrelevant, and may count some of the people.
     questions: of columns that were not understood.
     """
 
     cells: list[Cell]
     narrowed: list[Cell]
     uses: list[ColumnUse] = field(default_factory=list[ColumnUse])
+    possible_parts: list[str] = field(default_factory=list[str])
     questions: list[Unaccounted] = field(default_factory=list[Unaccounted])
 
     def add(self, read: PercentRead) -> None:
@@ -100,6 +103,8 @@ class FurtherColumns:
             self.found.uses.append(ColumnUse(name, "not understood"))
             question = ask_for_variable(self.table.file, name)
             self.found.questions.append(question or ask_for_numbers(self.table.file, name))
+        self._require_no_sums()
+        self.found.possible_parts = self._list_possible_parts()
         for name, (option, texts) in self.table.unread.items():
             self._require_unread(name, option, texts)
         return self.found
@@ -236,6 +241,59 @@ class FurtherColumns:
             if other > name and (sign := find_pair(texts, other_texts, counts)):
                 return f"with `{visible(other)}`, {sign}"
         return ""
+
+    def _counts(self) -> Iterator[tuple[str, list[Cell]]]:
+        """Yield each column of counts, with its cells in the order of rows."""
+        cells = self.found.cells
+        names = list(dict.fromkeys(cell.column for cell in cells))
+        for name in names:
+            some = [cell for cell in cells if cell.column == name]
+            if len(some) == len(self.table.rows):
+                yield name, some
+
+    def _unread_counts(self) -> dict[str, list[Meaning]]:
+        """Return what the cells of columns tell that are left out, where they may be counts."""
+        columns = {
+            name: read_counts(texts, self.rules) for name, (_, texts) in self.table.unread.items()
+        }
+        return {name: counts for name, counts in columns.items() if counts is not None}
+
+    def _require_no_sums(self) -> None:
+        """Refuse to leave out columns that sum to counts with others, or are such sums."""
+        unread = self._unread_counts()
+        read = {
+            name: [cell.count for cell in some]
+            for name, some in (self._counts() if unread else ())
+            if name not in unread
+        }
+        names = [*unread, *read]
+        columns = dict(enumerate([*unread.values(), *read.values()]))
+        some, others = set(range(len(unread))), set(range(len(unread), len(names)))
+        for column_sum in list_sums(columns, columns, some) if others else ():
+            if column_sum.places & others:
+                name = names[min(column_sum.places & some)]
+                parts = " and ".join(f"`{visible(names[at])}`" for at in column_sum.parts)
+                option = self.table.unread[name][0]
+                raise InputError(
+                    f"{visible(self.table.file)}: the column `{visible(name)}` is declared by "
+                    f"`--{option}`, and tells of counts: in each row, {parts} sum to "
+                    f"`{visible(names[column_sum.whole])}`. Leave the declaration out, or the "
+                    "column out of the publication"
+                )
+
+    def _list_possible_parts(self) -> list[str]:
+        """List columns that are declared irrelevant, and may count some of the people.
+
+        They are nowhere above the counts, and have sums where these have them.
+        """
+        names = {name for name, (option, _) in self.table.unread.items() if option == "irrelevant"}
+        columns: list[str] = []
+        for name, counts in self._unread_counts().items():
+            for _, cells in self._counts() if name in names else ():
+                people = [cell.count for cell in cells]
+                if may_be_part(counts, people, [cell.labels for cell in cells]):
+                    columns.append(name)
+        return list(dict.fromkeys(columns))
 
     def _require_unread(self, name: str, option: str, texts: Sequence[str]) -> None:
         """Refuse to leave out a column from which hidden counts can be computed."""

@@ -54,6 +54,9 @@ _SPACES = re.compile(r"(?<=\d)[\s\u00a0\u2009\u202f'\u2019](?=\d{3}(\D|$))")
 _COMMAS = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d+)?")
 _POINTS = re.compile(r"-?\d{1,3}(\.\d{3})+")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_AT_LEAST = re.compile(
+    r"(?:>=|\u2265)\s*(?P<least>\d{1,9})|>\s*(?P<above>\d{1,9})|(?P<plus>\d{1,9})\s*\+"
+)
 _FEWER = re.compile(
     r"(?:unter|below|under|less than|fewer than|weniger als|moins de|menos de)\s+(?=\d)", re.I
 )
@@ -271,6 +274,9 @@ class Rules:
         below = re.fullmatch(r"<(=?)\s*(\d{1,9})", plain)
         if below and (upper_limit := int(below[2]) - (not below[1])) >= lower_limit:
             return _between(lower_limit, upper_limit)
+        if least := _AT_LEAST.fullmatch(plain):
+            low = int(least["least"] or least["plus"] or int(least["above"] or 0) + 1)
+            return Meaning(max(low, lower_limit), None, "range")
         if span := re.fullmatch(r"(\d+)\s*(?:-|\u2013|to|bis)\s*(\d+)", text.strip()):
             low, high = int(span[1]), int(span[2])
             if low > high:
@@ -353,8 +359,9 @@ class Rules:
         if count % self.base:
             raise InputError(
                 f"{place}: {quoted(str(count))} is no multiple of {self.base}, to "
-                "which counts are rounded; a total that is printed exactly has to be named: "
-                "--total LABEL"
+                "which counts are rounded; a total that is printed exactly has to be named, "
+                "--total LABEL, and one of another file copied into the rounded table, as a row "
+                "of its totals"
             )
         # a half may have gone either way
         reach = self.base - 1 if self.random else self.base // 2

@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import takewhile
@@ -23,6 +23,7 @@ from narcissus._validation import repeated
 from narcissus._visible import heading, quoted, visible
 from narcissus.counts.blocks import ask_for_rows, fill_down, find_rows
 from narcissus.counts.books import Book, read_book
+from narcissus.counts.column_sums import ColumnsOfCounts, find_counts
 from narcissus.counts.columns import (
     ColumnUse,
     DeclaredColumns,
@@ -30,7 +31,9 @@ from narcissus.counts.columns import (
     ask_for_column,
     find_declared,
     is_code_name,
+    is_flag_name,
     is_percent_name,
+    option_of,
     read_columns,
 )
 from narcissus.counts.looks import SheetLooks
@@ -322,8 +325,10 @@ def read_table(
         else ""
         for at, name in enumerate(header)  # a dimension of Eurostat's
     ]
-    roles = None
-    if across is None:
+    roles, counted = None, ColumnsOfCounts()
+    if magnitude is None:
+        counted = find_counts(header, rows, rules)
+    if across is None and not counted.is_wide:
         names = [
             "" if at in find_declared(header, declared.dimension) else text
             for at, text in enumerate(names)
@@ -343,8 +348,8 @@ def read_table(
             magnitude or "count",
             declared,
             spanned,
-            " ".join([name, *(note for _, note in notes)]),
-            is_alone=is_alone,
+            _Surroundings(" ".join([name, *(note for _, note in notes)]), is_alone),
+            counted,
         )
     else:
         of = "" if variable is None else variable.name
@@ -701,6 +706,11 @@ def _count_cells(name: str, raw: Sequence[RawCell], rules: Rules) -> tuple[list[
 
     Raises `InputError` for a text that is no count.
     """
+    if again := next((line for line, column, text, _ in raw if text == column), None):
+        raise InputError(
+            f"{name}: line {again} has the names of columns again: leave the line out where the "
+            "table goes on, and write a second table into a file of its own"
+        )
     names = {frozenset(labels) for *_, labels in raw}
     finest = frozenset[str]().union(*names)
     odd = {
@@ -783,13 +793,21 @@ def _value_columns(
     rows: Sequence[tuple[int, list[str]]],
     rules: Rules,
     content: str,
+    counted: Set[int],
 ) -> tuple[int, int]:
-    """Return where a wide table's columns of numbers begin and end."""
+    """Return where a wide table's columns of numbers begin and end.
+
+    ``counted`` are columns that hold counts whatever their names are.
+    """
 
     def holds_values(at: int) -> bool:
         others = [cells[at] for _, cells in rows if not rules.is_value(cells[at])]
         # a few that are no values, and no labels either, are refused where they stand
         return 2 * len(others) <= len(rows) and not any(map(_LABEL.fullmatch, others))
+
+    def may_hide(at: int) -> bool:
+        are_marks = all(rules.suppressed(cells[at]) for _, cells in rows)
+        return are_marks if is_flag_name(header[at]) else holds_values(at)
 
     def holds_numbers(at: int) -> bool:
         return any(read_number(cells[at]) is not None for _, cells in rows)
@@ -798,10 +816,11 @@ def _value_columns(
     if any(holds_numbers(at) and holds_values(at) for at in range(1, last)):
         while last > 2 and not (holds_values(last - 1) and holds_numbers(last - 1)):
             last -= 1
-        if any(map(holds_values, range(last, len(header)))) and holds_values(len(header) - 1):
+        if any(map(may_hide, range(last, len(header)))) and may_hide(len(header) - 1):
             last = len(header)  # columns that hide all their numbers
     first = last
-    while first > 1 and holds_values(first - 1) and not is_code_name(header[first - 1]):
+    may_count = [at in counted or not is_code_name(text) for at, text in enumerate(header)]
+    while first > 1 and holds_values(first - 1) and may_count[first - 1]:
         first -= 1
     if first == last and any(cells[-1].endswith("%") for _, cells in rows):
         raise _without_counts(name, "percentages")
@@ -847,18 +866,21 @@ def _dimensions_across(
     across: str | None,
     content: str,
     beside: str,
+    *,
     is_alone: bool,
+    is_summed: bool,
 ) -> tuple[list[str], list[str], str | None, str, list[str]]:
     """Return names of row labels, and dimensions of columns with their labels: one, or two.
 
-    pairs: of names in two lines; beside: titles and notes.
+    pairs: of names in two lines; beside: titles and notes; is_summed: whether columns are parts of
+    others.
     """
     if across is None and not pairs:
         across = _name_across(rowwise, labels, rules, beside)
     spans = _spans(name, pairs, rules, across, beside, is_alone=is_alone)
     if spans is not None:
         return rowwise, spans[1], spans[0], spans[2], spans[3]
-    is_long = len(labels) == 1 or _are_statistics(labels)
+    is_long = not is_summed and (len(labels) == 1 or _are_statistics(labels))
     if across is None and is_alone and not pairs and not is_long and not _names(rowwise, labels):
         across = COLUMNS if COLUMNS not in {text.casefold() for text in rowwise} else None
     found = _across(name, rowwise, labels, rules, across, content)
@@ -970,6 +992,14 @@ def _spans(
     return named[0], [above for above, _ in pairs], named[1], [own for _, own in pairs]
 
 
+@dataclass(frozen=True)
+class _Surroundings:
+    """What stands beside a table: words of its titles, notes and name, and whether others do."""
+
+    words: str
+    is_alone: bool
+
+
 def _wide(
     name: str,
     header: list[str],
@@ -979,13 +1009,15 @@ def _wide(
     content: str,
     declared: DeclaredColumns,
     spanned: Mapping[str, tuple[str, str]],
-    beside: str,
-    *,
-    is_alone: bool,
+    beside: _Surroundings,
+    counted: ColumnsOfCounts,
 ) -> TableRead:
-    """Read a wide table; ``spanned`` are names in two lines, ``beside`` titles and notes."""
-    first, last = _value_columns(name, header, rows, rules, content)
-    forced = find_declared(header, declared.dimension)
+    """Read a wide table; ``spanned`` are names in two lines.
+
+    ``counted`` are columns that hold counts whatever their names are.
+    """
+    first, last = _value_columns(name, header, rows, rules, content, counted.places)
+    forced = find_declared(header, declared.dimension) | counted.places
     values = [at for at in range(first, last) if at in forced or not is_percent_name(header[at])]
     percents = {
         header[at]: [cells[at] for _, cells in rows]
@@ -1010,8 +1042,9 @@ def _wide(
         rules,
         across,
         content,
-        beside,
-        is_alone,
+        beside.words,
+        is_alone=beside.is_alone,
+        is_summed=bool(counted.parts),
     )
     names_across = [one for one in (across, second) if one]
     _require_names(name, [*rowwise[: len(places)], *names_across])
@@ -1031,12 +1064,20 @@ def _wide(
             else:
                 row_labels[dimension] = label
         for at, label, own in zip(values, labels, second_labels, strict=True):
-            across_labels = {} if across is None or rules.is_total(label) else {across: label}
+            is_total = rules.is_total(label) and at not in counted.parts
+            across_labels = {} if across is None or is_total else {across: label}
             across_labels |= {second: own} if second and own and not rules.is_total(own) else {}
             raw.append((line, header[at], texts[at], row_labels | across_labels))
     cells, is_exact = _count_cells(name, raw, rules)
     if across:
-        margins |= {across: {label: None for label in labels if rules.is_total(label)}}
+        totals = [at for at in values if at not in counted.parts]
+        margins |= {
+            across: {
+                label: None
+                for at, label in zip(values, labels, strict=True)
+                if at in totals and rules.is_total(label)
+            }
+        }
     if second:
         margins |= {second: {own: None for own in second_labels if rules.is_total(own)}}
     kind = "count" if rules.unit is None else "magnitude"
@@ -1080,6 +1121,15 @@ def _require_names(name: str, found: Sequence[str]) -> None:
             raise InputError(f"{name} has two columns of the dimension {visible(dimension)}")
 
 
+def _suggest_column(cell: Cell, other: Cell) -> str:
+    """Return which of two columns may be left out by an option; empty: cells are of one column."""
+    if cell.column == other.column:
+        return ""
+    column = max(cell.column, other.column, key=len)
+    way = option_of("irrelevant", column)
+    return visible(f": {way} if it counts other people, or the same at another time")
+
+
 def require_single(cells: Sequence[Cell]) -> None:
     """Refuse two cells of one table about the same people."""
     seen: dict[tuple[str, frozenset[tuple[str, str]]], Cell] = {}
@@ -1090,5 +1140,5 @@ def require_single(cells: Sequence[Cell]) -> None:
             raise InputError(
                 f"{cell.file} has two cells for {visible(about)}: line {other.line}, column "
                 f"{visible(other.column)}, and line {cell.line}, column {visible(cell.column)}; "
-                "leave one out"
+                f"leave one out{_suggest_column(other, cell)}"
             )

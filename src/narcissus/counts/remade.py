@@ -172,7 +172,8 @@ class AsPublished:
         below = None if is_printed or table.shows_few else table.below
         if before.kind == "suppressed":
             below = (before.high or 0) + 1
-        if before.kind == "range" and before.low <= count <= (before.high or 0):
+        high = count if before.high is None else before.high
+        if before.kind == "range" and before.low <= count <= high:
             return before
         if below is not None and count < below and not (count == 0 and self._has_zeros):
             return Meaning(lower_limit, below - 1, "suppressed")

@@ -129,14 +129,21 @@ def understand(
     }
     uses: dict[str, list[ColumnUse]] = {}
     narrowed: list[Cell] = []
+    possible_parts: list[str] = []
     for table in tables:
-        before = labels.without_totals(each[table.file])
-        of = (margins or {}).get(table.file, {})
         several = {name for other in tables if other is not table for name in other.header}
-        further = FurtherColumns(table, before, rules, structure.others, of, several, wholes)
-        read = further.read()
+        read = FurtherColumns(
+            table,
+            labels.without_totals(each[table.file]),
+            rules,
+            structure.others,
+            (margins or {}).get(table.file, {}),
+            several,
+            wholes,
+        ).read()
         uses[table.file], each[table.file] = read.uses, read.cells
         questions += read.questions
+        possible_parts += _of_possible_parts(table.file, read.possible_parts)
         narrowed += read.narrowed
     labels = labels.joined(find_labels(narrowed, structure, rules, flat, indented))
     cells = [cell for some in each.values() for cell in some]
@@ -188,6 +195,7 @@ def understand(
     )
     if all(cell.count.kind in ("exact", "derived") for cell in cells):
         premises = supposes = ()
+    premises = (*premises, *possible_parts)
     return PublishedTables(
         cells, structure, layouts, tuple(join_columns(questions)), slices, premises, supposes
     )
@@ -208,6 +216,15 @@ def _one_population(tables: Sequence[TableRead], structure: Structure) -> Iterat
     whole = [table.file for table in tables if not structure.within.get(table.file)]
     if len(whole) > 1:
         yield "all tables are about the same people, but for what `--within` names"
+
+
+def _of_possible_parts(file: str, columns: Iterable[str]) -> Iterator[str]:
+    """Yield that columns that are declared irrelevant count other people, or other things."""
+    for column in columns:
+        yield (
+            f"`{visible(column)}` of {visible(file)} counts none of these people, though it is "
+            "nowhere above their counts and has sums where these have them"
+        )
 
 
 def _of_codes(names: Iterable[str]) -> Iterator[str]:

@@ -7,6 +7,7 @@ import pytest
 from narcissus.kinds.table import tested, trees
 from narcissus.kinds.table.kind import prepare
 from narcissus.kinds.table.nearest import nearest_rows
+from narcissus.kinds.table.recent_rows import recent_secrets
 from narcissus.kinds.table.row_order import sorted_columns
 from narcissus.observer import SILENT
 from narcissus.study import load_study
@@ -220,3 +221,47 @@ def test_a_secret_that_comes_again_later_is_an_order():
     for row in np.flatnonzero(rng.random(ROWS) < 0.9).tolist():
         frame.loc[row, "ill"] = frame.ill[row - 12] if row >= 12 else frame.ill[row]
     assert subjects(examined(frame, ["ill"])) == ORDER
+
+
+def in_blocks(rng, rows, blocks, noise, secrets):
+    """Return secrets that are one in each block of rows, but for some that are any."""
+    each = rng.permutation(np.arange(blocks) % secrets)
+    drawn = each[np.arange(rows) * blocks // rows]
+    return np.where(rng.random(rows) < noise, rng.integers(0, secrets, rows), drawn)
+
+
+@pytest.mark.parametrize("secrets", [2, 4, 12])
+@pytest.mark.parametrize("blocks", range(2, 21))
+def test_a_secret_that_is_one_in_each_block_of_rows_is_guessed(blocks, secrets):
+    """Whatever the block is, and though its secret may be new."""
+    for seed, noise in enumerate((0.1, 0.3, 0.5)):
+        secret = in_blocks(
+            np.random.default_rng([seed, blocks, secrets]), 800, blocks, noise, secrets
+        )
+        right = (recent_secrets(secret, secrets) == secret)[400:].mean()
+        best = 1 - noise + noise / secrets
+        assert right > best - 0.02 * blocks * (best - 1 / secrets) - 0.1
+
+
+def test_what_is_guessed_by_rows_before_does_not_see_the_row():
+    rng = np.random.default_rng(3)
+    secret = rng.integers(0, 3, 400)
+    for at in (0, 1, 17, 250, 399):
+        other = secret.copy()
+        other[at:] = (other[at:] + rng.integers(1, 3, 400 - at)) % 3
+        guesses = recent_secrets(secret, 3)
+        assert (recent_secrets(other, 3)[: at + 1] == guesses[: at + 1]).all()
+
+
+@pytest.mark.parametrize("blocks", [3, 4, 7, 20])
+@pytest.mark.parametrize("is_joint", [False, True])
+def test_blocks_of_rows_are_an_order(blocks, is_joint):
+    rng = np.random.default_rng(blocks)
+    ages = rng.integers(2, 8, ROWS) * 10
+    frame = pd.DataFrame({"age": ages, "town": rng.integers(0, 4, ROWS)})
+    frame["illness"] = in_blocks(rng, ROWS, blocks, 0.2, 4)
+    unknown = ["illness"]
+    if is_joint:
+        frame["job"] = rng.integers(0, 2, ROWS)
+        unknown = ["illness", "job"]
+    assert subjects(examined(frame, unknown)) == ORDER

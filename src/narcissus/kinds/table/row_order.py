@@ -2,10 +2,12 @@
 
 Rows in the order of time, or of household after household, tell of their neighbours. A row is
 guessed by a forest from its known columns and the secrets just before it, by a lookup from what
-`earlier` reads of all rows before it, and by one from rows far before (`far_rows`). All are fitted
-to earlier rows, so the theorem of `held_out` holds. Where known columns refute the prior already,
-what a guesser gets without earlier rows as well is no matter of the order: it is compared with the
-same model of the known columns alone.
+`earlier` reads of all rows before it, and by one from rows far before (`far_rows`). These are
+fitted to the first rows, and know no secret that begins later; the commonest secret in the rows
+just before (`recent_rows`) does. All see earlier rows alone, so the theorem of `held_out` holds.
+Where known columns refute the prior already, what a guesser gets without earlier rows as well is no
+matter of the order: it is compared with the same model of the known columns alone, and the
+commonest secret with a forest of these.
 
 A file may have been sorted by its secrets: then the order that the rows once had is lost, and what
 neighbours share was made by the sorting. Other secrets are then examined given those by which the
@@ -32,11 +34,13 @@ from narcissus.kinds.table.far_rows import far_features
 from narcissus.kinds.table.held_out import FEWEST, FITTED, TESTED, Model, RowGuesses, Rows, guessed
 from narcissus.kinds.table.lookup import agreement, lookup_chances
 from narcissus.kinds.table.population import HELD_OUT, settings_of
+from narcissus.kinds.table.recent_rows import stack_recent
 from narcissus.kinds.table.trees import tree_chances
 from narcissus.mechanisms import Columns, Marginals
 from narcissus.success import ColumnsRight
 
 NEIGHBOURS = "a random forest of the rows just before"
+RECENT = "the commonest secret in the rows just before"
 EARLIER, FAR = "a lookup of earlier rows", "a lookup of rows far before"
 MOST_SECRET_COLUMNS = 4  # whose earlier values are read
 MOST_TELLING = 40  # features of earlier rows that a lookup sees
@@ -128,7 +132,9 @@ def order_attempts(ordered: OrderedRows, experiment: Experiment) -> Iterator[Ord
         is_ordered = [*has_order, *of_known][-of.shape[1] :]
         return tree_chances(of, classes, asked, is_ordered, size=size, rng=random)
 
-    yield _attempt(experiment, NEIGHBOURS, by_trees, rows, (seen, known), start)
+    by_neighbours = _attempt(experiment, NEIGHBOURS, by_trees, rows, (seen, known), start)
+    yield by_neighbours
+    yield replace(by_neighbours, guesses=_by_recent(experiment, rows, secrets, start))
     yield _attempt(experiment, EARLIER, _by_lookup, rows, (telling, known), start)
     if len(far := ordered.far):
         start = len(far) - min(TESTED, len(far) // 4)  # fitted rows have others far before, too
@@ -150,6 +156,17 @@ def _parts(experiment: Experiment, rows: Rows) -> tuple[Codes, Codes]:
     queries = experiment.queries
     secrets = rows[:, list(queries.unknown)] if experiment.factored else queries.joint(rows)
     return rows[:, list(queries.known)], secrets.reshape(len(rows), -1)
+
+
+def _by_recent(experiment: Experiment, rows: Rows, secrets: Codes, start: int) -> RowGuesses:
+    """Guess the last rows by the secrets just before each one."""
+    queries, table = experiment.queries, experiment.table
+    if experiment.factored:
+        guesses = stack_recent(secrets, [table.sizes[column] for column in queries.unknown])[start:]
+    else:
+        joint = stack_recent(secrets, [queries.values])[start:, 0]
+        guesses = experiment.success.guess_of(joint)
+    return RowGuesses(RECENT, rows[start:], guesses)
 
 
 def _by_lookup(of: Any, classes: Any, asked: Any, size: int, random: Any) -> Any:
