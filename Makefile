@@ -15,7 +15,7 @@ STUDY ?= examples/affairs.toml
 PDFS ?= build
 OUT ?= results/$(basename $(notdir $(STUDY)))
 
-.PHONY: pythons smoke real-tables nulls kernels versions platforms audit test torch test-models nightly-models wheel nightly mutants check lint types pages strict-site tools format bench axe docs site paper tutorials notebooks lock sbom clean help
+.PHONY: gallery pythons smoke real-tables nulls kernels versions platforms audit test torch test-models nightly-models wheel nightly mutants check lint types pages strict-site tools format bench axe docs site paper tutorials notebooks lock sbom clean help
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/'
@@ -146,6 +146,9 @@ site: $(SITE_STAMP) $(PAPER_STAMP) ## build the documentation as a site, with it
 
 tutorials: $(DEV_STAMP) ## run the tutorials again and show what their commands print now
 	$(BIN)/python docs/sessions.py
+
+gallery: $(DEV_STAMP) ## run every shipped example and write the page that shows them: docs/gallery.md
+	$(BIN)/python docs/gallery.py
 
 # The article computes its numbers when it is made: some minutes.
 paper: $(PAPER_STAMP) ## make the theory as an article and the errata, as PDFs: in build/, or PDFS=...

@@ -8,6 +8,7 @@ session from its top to its end, in an empty folder, without any extra that woul
 printed.
 
     python docs/sessions.py            # write into tutorials what their commands print now
+    python docs/sessions.py NAME NAME  # into these alone
     python docs/sessions.py --check    # exit 1 if a tutorial shows something else
 """
 
@@ -111,7 +112,10 @@ def tutorial(page: Path) -> Iterator[tuple[str, str, str]]:
 def main() -> int:
     """Run all tutorials, and write or compare."""
     differ = False
+    names = [word for word in sys.argv[1:] if not word.startswith("--")]
     for page in TUTORIALS:
+        if names and page.stem not in names:
+            continue
         text, place = page.read_text(encoding="utf-8"), 0
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             for command, shown, printed in tutorial(page):

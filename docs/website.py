@@ -103,8 +103,8 @@ def linked(markdown: str, here: str) -> str:
 
     >>> linked("[safety](../SECURITY.md#scope)", "security.md")
     '[safety](project/SECURITY.md#scope)'
-    >>> linked("[rules](docs/developing.md)", "project/CONTRIBUTING.md")
-    '[rules](../developing.md)'
+    >>> linked("[rules](docs/develop/developing.md)", "project/CONTRIBUTING.md")
+    '[rules](../develop/developing.md)'
     """
     is_outside = here.startswith(f"{BESIDE}/")
     source = here.removeprefix(f"{BESIDE}/") if is_outside else f"docs/{here}"

@@ -1,4 +1,4 @@
-"""The page about extending is true: each of its examples is played, by file and by registry."""
+"""The templates for new parts work: each is played, by its file and by its line in the registry."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import importlib.util
 import json
 import re
 import runpy
+import shutil
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -17,14 +19,24 @@ from narcissus.kinds.table import experiment as experiments
 from narcissus.kinds.table.kind import prepare
 from narcissus.study import registry
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "extending.md"
-BLOCK = re.compile(r"```\w+ ([\w.]+)\n(.*?)```", flags=re.DOTALL)
-LINE = re.compile(r'([A-Z_]+) = \{"([\w-]+)": "(narcissus[\w.]+):(\w+)"\}')
-SHARED, *SECTIONS = re.split("\n###? ", PAGE.read_text(encoding="utf-8"))
-PARTS = {text.partition("\n")[0]: text for text in SECTIONS if "study.toml" in text}
-STATEMENT = PARTS.pop("A statement")
-FUNCTION = PARTS.pop("Rows from a plain function")
-(THEOREM,) = (text for text in SECTIONS if text.startswith("A theorem\n"))
+ROOT = Path(__file__).resolve().parents[1]
+TEMPLATES = ROOT / "examples" / "extending"
+PAGE = ROOT / "docs" / "develop" / "extending.md"
+LINES = {  # a template: its room in the registry, its name there, its module, its attribute
+    place.partition(":")[0].rpartition(".")[2]: (room, name, *place.split(":"))
+    for room, names in tomllib.loads((TEMPLATES / "registry.toml").read_text()).items()
+    for name, place in names.items()
+}
+STATEMENT = "capped"
+PARTS = sorted(LINES.keys() - {STATEMENT})
+
+
+def copy(folder, *templates):
+    """Copy the table and the files of templates to a folder; return the study of the first."""
+    for name in ["people.csv", *(f"{t}{end}" for t in templates for end in (".py", ".toml"))]:
+        if (TEMPLATES / name).exists():
+            shutil.copy(TEMPLATES / name, folder)
+    return folder / f"{templates[0]}.toml"
 
 
 def play(path, *, allow_code):
@@ -47,14 +59,11 @@ def register(source, rooms, name, module, attribute, monkeypatch):
     monkeypatch.setitem(getattr(registry, rooms), name, f"{module}:{attribute}")
 
 
-@pytest.mark.parametrize("title", PARTS)
+@pytest.mark.parametrize("template", PARTS)
 @pytest.mark.one_in(3)
-def test_an_example_is_played_by_its_file_and_by_its_line(title, tmp_path, monkeypatch):
-    files = dict(BLOCK.findall(SHARED) + BLOCK.findall(PARTS[title]))
-    rooms, name, module, attribute = LINE.search(files.pop("registry.py")).groups()
-    for file, text in files.items():
-        (tmp_path / file).write_text(text, encoding="utf-8")
-    study = tmp_path / "study.toml"
+def test_a_template_is_played_by_its_file_and_by_its_line(template, tmp_path, monkeypatch):
+    rooms, name, module, attribute = LINES[template]
+    study = copy(tmp_path, template)
     by_file = play(study, allow_code=True)
     assert by_file[1] in ("no threshold", "met", "inconclusive")
 
@@ -67,12 +76,11 @@ def test_an_example_is_played_by_its_file_and_by_its_line(title, tmp_path, monke
 
 
 def test_an_attack_by_columns_serves_lists_of_joint_values_and_none(tmp_path, monkeypatch):
-    for file, text in BLOCK.findall(SHARED) + BLOCK.findall(PARTS["Many unknown columns"]):
-        (tmp_path / file).write_text(text, encoding="utf-8")
+    path = copy(tmp_path, "by_column")
     shares = []
     for most in (experiments.MAX_JOINT, 1):
         monkeypatch.setattr(experiments, "MAX_JOINT", most)
-        study = load_study(tmp_path / "study.toml", allow_code=True)
+        study = load_study(path, allow_code=True)
         with study.code.in_use():
             ready = prepare(study.settings, tmp_path, entropy=1)
             shares.append([ready.play(f"{t}/0")["modes/hits"] for t in range(3)])
@@ -81,11 +89,8 @@ def test_an_attack_by_columns_serves_lists_of_joint_values_and_none(tmp_path, mo
 
 
 def test_a_plain_function_needs_no_line_and_is_asked_for_permission(tmp_path):
-    files = dict(BLOCK.findall(SHARED) + BLOCK.findall(FUNCTION))
-    assert set(files) == {"people.csv", "half.py", "study.toml"}
-    for file, text in files.items():
-        (tmp_path / file).write_text(text, encoding="utf-8")
-    study = tmp_path / "study.toml"
+    assert "half" not in LINES
+    study = copy(tmp_path, "half")
     with pytest.raises(StudyError, match="allow"):
         load_study(study)
     record, again = (run(load_study(study, allow_code=True), workers=1) for _ in range(2))
@@ -97,11 +102,8 @@ def test_a_plain_function_needs_no_line_and_is_asked_for_permission(tmp_path):
 
 
 def test_the_statement_is_one_file_and_one_line(tmp_path, monkeypatch):
-    files = dict(BLOCK.findall(STATEMENT))
-    rooms, name, module, attribute = LINE.search(files.pop("registry.py")).groups()
-    for file, text in files.items():
-        (tmp_path / file).write_text(text, encoding="utf-8")
-    study = tmp_path / "study.toml"
+    rooms, name, module, attribute = LINES[STATEMENT]
+    study = copy(tmp_path, STATEMENT)
     with pytest.raises(StudyError, match="one of bayesian, "):
         load_study(study)
     register(tmp_path / f"{name}.py", rooms, name, module, attribute, monkeypatch)
@@ -121,18 +123,13 @@ def test_the_statement_is_one_file_and_one_line(tmp_path, monkeypatch):
 
 
 def test_the_theorem_is_asked_by_everybody_once_it_has_its_line(tmp_path, monkeypatch):
-    files = dict(BLOCK.findall(THEOREM))
-    lines = files.pop("theorems.py")
-    (attribute,) = re.findall(r"import (\w+)\n", lines)
-    assert f"for theorem in ({attribute},)" in lines
-    for file, text in files.items():
-        (tmp_path / file).write_text(text, encoding="utf-8")
+    copy(tmp_path, "union", "ask_union")
     monkeypatch.syspath_prepend(str(tmp_path))
-    before = runpy.run_path(str(tmp_path / "ask.py"))
-    theorem = before[attribute]
+    before = runpy.run_path(str(tmp_path / "ask_union.py"))
+    theorem = before["UNION"]
     assert not [bound for bound in before["known"] if bound.theorem == theorem.statement]
     monkeypatch.setitem(bounds.THEOREMS, theorem.id, theorem)
-    after = runpy.run_path(str(tmp_path / "ask.py"))["known"]
+    after = runpy.run_path(str(tmp_path / "ask_union.py"))["known"]
     (own,) = [bound for bound in after if bound.theorem == theorem.statement]
     assert own == before["asked"]
     assert own.value >= bounds.best(before["known"]).value
@@ -140,12 +137,9 @@ def test_the_theorem_is_asked_by_everybody_once_it_has_its_line(tmp_path, monkey
 
 def test_the_theorem_reaches_the_people_of_a_table(tmp_path, monkeypatch):
     """With whatever number of workers, as a bound of its own on how many are reconstructed."""
-    files = dict(BLOCK.findall(SHARED) + BLOCK.findall(PARTS["A record prior"]))
-    for file, text in (files | dict(BLOCK.findall(THEOREM))).items():
-        (tmp_path / file).write_text(text, encoding="utf-8")
+    study = copy(tmp_path, "flattened", "union", "ask_union")
     monkeypatch.syspath_prepend(str(tmp_path))
-    theorem = runpy.run_path(str(tmp_path / "ask.py"))["UNION"]
-    study = tmp_path / "study.toml"
+    theorem = runpy.run_path(str(tmp_path / "ask_union.py"))["UNION"]
     text = study.read_text(encoding="utf-8").replace(
         "epsilon = 1", 'epsilon = 0.1\nnoise = "laplace"\n[bounds]\nconfidence = [0.3]'
     )
@@ -169,14 +163,7 @@ def test_the_theorem_reaches_the_people_of_a_table(tmp_path, monkeypatch):
         run(load_study(study, allow_code=True), workers=1, folder=tmp_path / "out")
 
 
-def test_every_kind_of_part_has_an_example():
-    assert list(PARTS) == [
-        "A table attack",
-        "Many unknown columns",
-        "An attack that learns",
-        "A table mechanism",
-        "Rows instead of counts",
-        "A record prior",
-        "A world",
-        "A success criterion",
-    ]
+def test_the_page_names_every_template():
+    files = {path.stem for path in TEMPLATES.glob("*.py")} - {"ask_union"}
+    assert set(re.findall(r"^\| [^|]* \| `(\w+)` \|", PAGE.read_text(), flags=re.M)) == files
+    assert files == {*LINES, "half", "union"}

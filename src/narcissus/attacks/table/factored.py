@@ -534,7 +534,7 @@ class FactoredOwn(OneByOne):
                 raise
             raise InputError(
                 f"{error} (the {len(shape)} unknown columns have too many joint values for a "
-                "list: `view.targets` is a `FactoredTargets`, see docs/extending.md)"
+                "list: `view.targets` is a `FactoredTargets`, see docs/develop/extending.md)"
             ) from error
         below = np.array(told.success.guess_shape)
         if attempt.shape != (told.people, len(shape)) or not are_below(attempt, below):
@@ -543,7 +543,7 @@ class FactoredOwn(OneByOne):
                 f"attack `{self.attack.name}` must give a guess of each of the {len(shape)} "
                 f"unknown columns of {told.people} people, integers from 0 to below {limits}; got "
                 f"shape {attempt.shape}, type {attempt.dtype} (their joint values are too many "
-                "for a list, see docs/extending.md)"
+                "for a list, see docs/develop/extending.md)"
             )
         return attempt.astype(np.int32)
 

@@ -221,7 +221,7 @@ def planned(part: Part) -> list[TableMechanism]:
             raise InputError(
                 f"the mechanism {part.name} is no mechanism of tables: make it a subclass of "
                 "narcissus.mechanisms.TableMechanism, or give a function from a data frame to the "
-                "data frame that is released (see docs/extending.md)"
+                "data frame that is released (see docs/develop/extending.md)"
             )
     return levels
 
