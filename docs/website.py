@@ -29,6 +29,7 @@ ROOMS = runpy.run_path(str(DOCS / "build.py"))["rooms"]
 OUTSIDE = (
     *("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "LICENSE", "SECURITY.md"),
     "examples/data/README.md",
+    "packages/narcissus-papers/README.md",
 )
 LINK = re.compile(r"(\]\()([^)#\s:]+)((?:#[^)]*)?\))")
 FILE = re.compile(r"^(```\w+) (\S+\.\w+)$", re.MULTILINE)
