@@ -335,7 +335,11 @@ def test_every_public_definition_is_reached():
         else:
             inside += found
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").glob("*.ipynb")]
-    pages = [p for p in pages if p.name not in ("names.md", "commands.md", "citations.md", "statements.md")]
+    pages = [
+        p
+        for p in pages
+        if p.name not in ("names.md", "commands.md", "citations.md", "statements.md")
+    ]
     told = set().union(*(re.findall(r"\w+", p.read_text(encoding="utf-8")) for p in pages))
     used = [
         p

@@ -23,7 +23,11 @@ def website():
         ("index.md", "[a](theory.md#4)", "[a](theory.md#4)"),
         ("tutorials/plan.md", "[a](../bounds.md)", "[a](../bounds.md)"),
         ("security.md", "[a](../SECURITY.md#b)", "[a](project/SECURITY.md#b)"),
-        ("project/CONTRIBUTING.md", "[a](docs/develop/developing.md)", "[a](../develop/developing.md)"),
+        (
+            "project/CONTRIBUTING.md",
+            "[a](docs/develop/developing.md)",
+            "[a](../develop/developing.md)",
+        ),
         ("project/CONTRIBUTING.md", "[a](CHANGELOG.md)", "[a](CHANGELOG.md)"),
         ("index.md", "[a](#b) [c](https://d.example/e.md)", "[a](#b) [c](https://d.example/e.md)"),
     ],

@@ -285,7 +285,9 @@ def test_the_schema_refuses_what_a_part_does_not_take(fit, section, value):
 
 
 def test_the_page_and_the_text_have_every_part_and_option():
-    page = (Path(__file__).parents[2] / "docs" / "reference" / "parts.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "parts.md").read_text(
+        encoding="utf-8"
+    )
     for room in ROOMS:
         assert f"## {room}" in page
         text = as_text(room)
