@@ -1,7 +1,7 @@
 """Play every world of the registry and write `docs/reference/error-rates.md`.
 
-    python tests/nulls/run.py [--repeats 2000] [--seed 1] [--workers 2] [--out docs/reference/error-rates.md]
-                              [--only TEXT]
+    python tests/nulls/run.py [--repeats 2000] [--seed 1] [--workers 2] [--only TEXT]
+                              [--out docs/reference/error-rates.md]
 
 With ``--only``, verdicts whose name has a text are played, and the page keeps its other lines.
 

@@ -126,8 +126,8 @@ def provenance(record: Record) -> Section:
         Text(
             [
                 "A report about a world in which there is nothing to find says “exceeded” at most "
-                "as often as its level allows: once in twenty at 95%. The page “Error rates” of the "
-                "documentation has the rates that were measured."
+                "as often as its level allows: once in twenty at 95%. The page “Error rates” of "
+                "the documentation has the rates that were measured."
             ]
         ),
     ]

@@ -519,7 +519,7 @@ def test_a_class_that_asks_for_the_list_is_told_that_there_is_none(small):
     told, counts = small
     attack = FactoredOwn(OwnTableAttack("own", Mine(lambda view, rng: view.targets.prior)))
     with pytest.raises(
-        InputError, match=r"`own` failed.*`FactoredTargets`, see docs/develop/extending"
+        InputError, match=r"`own` failed.*`FactoredTargets`, see docs/dev"
     ):
         attack.attempt([counts], [told], None)
 
