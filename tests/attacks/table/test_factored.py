@@ -518,9 +518,7 @@ def test_other_answers_are_refused_with_what_is_asked_for(small, answer):
 def test_a_class_that_asks_for_the_list_is_told_that_there_is_none(small):
     told, counts = small
     attack = FactoredOwn(OwnTableAttack("own", Mine(lambda view, rng: view.targets.prior)))
-    with pytest.raises(
-        InputError, match=r"`own` failed.*`FactoredTargets`, see docs/dev"
-    ):
+    with pytest.raises(InputError, match=r"`own` failed.*`FactoredTargets`, see docs/dev"):
         attack.attempt([counts], [told], None)
 
     def own_words(view, rng):
