@@ -443,7 +443,7 @@ def completed_documents(model, texts, *, prompt=50, prefix=None, window=30):
     """Find the documents that a model continues verbatim from their beginning."""
     ends = prompt_ends(model, texts, prompt=prompt) if prefix is None else [prefix] * len(texts)
     found = continuations(model, texts, prefix=ends, window=window)
-    return np.array([said == true for said, true in found], dtype=np.bool_)
+    return np.array([answer.is_verbatim for answer in found], dtype=np.bool_)
 
 
 @pytest.mark.models

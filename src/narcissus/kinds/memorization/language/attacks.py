@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
@@ -23,13 +23,14 @@ from narcissus.extraction.recovered import (
     Division,
     PrintedStretches,
     TextDocument,
+    begin_texts,
     continuations,
     discovery,
     long_enough,
     nearly,
     printed_stretches,
     prompt_ends,
-    within_context,
+    write_again,
 )
 from narcissus.kinds.memorization.language.schema import (
     CompletionSection,
@@ -71,6 +72,8 @@ class AttackedDocuments:
     unrelated: int | None = None
     # Of those trained on, whose beginning and what follows it the context does not hold
     beyond_context: int = 0
+    # Of those trained on, whose prompt has other tokens than as many as the study asks for
+    shorter_prompts: int = 0
 
 
 def keeping(
@@ -112,8 +115,10 @@ def generated(
     *,
     entropy: int,
     mine: Sequence[str] = (),
-) -> AttackedDocuments:
+) -> AttackedDocuments | None:
     """Sample the model, rank what it printed, and see which documents the best texts hold.
+
+    None where no document trained on has a stretch of that length in what its tokens say.
 
     models, division, section: what is attacked, its documents, and how.
     entropy: of the samples.
@@ -122,8 +127,19 @@ def generated(
     sides = [texts_of(division.trained), texts_of(division.fresh), texts_of(division.reference)]
     sides.append(list(mine))
 
-    def held(texts: Sequence[str]) -> PrintedStretches:
-        return printed_stretches(texts, sides, window=section.window, k=section.k)
+    def held(model: LanguageModel, texts: Sequence[str]) -> PrintedStretches:
+        written = [[write_again(model, text) for text in side] for side in sides]
+        return printed_stretches(texts, written, window=section.window, k=section.k)
+
+    def is_long(documents: Sequence[TextDocument]) -> BoolArray:
+        places = long_enough(models.model, texts_of(documents), prefix=0, window=section.window)
+        flags = np.zeros(len(documents), dtype=np.bool_)
+        flags[places] = True
+        return flags
+
+    long, long_fresh = is_long(division.trained), is_long(division.fresh)
+    if not long.any():
+        return None
 
     def best_of(model: LanguageModel, other: LanguageModel | None, key: int) -> RankedSamples:
         return rank_samples(
@@ -135,27 +151,29 @@ def generated(
         )
 
     ranked = best_of(models.model, models.reference, 0)
-    stretches = held(ranked.top(section.top))
+    stretches = held(models.model, ranked.top(section.top))
     recovered, recovered_fresh, *_ = stretches.documents()
     by_reference = None
     if models.reference is not None:
         # a model that never saw the documents, attacked in the same way
         theirs = best_of(models.reference, models.model, 1).top(section.top)
-        by_reference = held(theirs).documents()[0]
-    by_shadows = tuple(
-        held(best_of(read(), models.reference, 2 + place).top(section.top)).documents()[0]
-        for place, read in enumerate(models.shadows)
-    )
+        by_reference = held(models.reference, theirs).documents()[0][long]
+
+    def printed_by(shadow: LanguageModel, key: int) -> BoolArray:
+        texts = best_of(shadow, models.reference, key).top(section.top)
+        return held(shadow, texts).documents()[0][long]
+
+    by_shadows = tuple(printed_by(read(), 2 + place) for place, read in enumerate(models.shadows))
     each = "document" if section.k == 1 else "documents"
     return AttackedDocuments(
         "generation",
         f"a stretch of {section.window} characters of it, which at most {section.k} {each} of all "
         f"sides hold, is in one of the {section.top} best of {section.samples:,} samples by one "
         "of the scores",
-        division.trained,
-        division.fresh,
-        recovered,
-        recovered_fresh,
+        [division.trained[i] for i in np.flatnonzero(long)],
+        [division.fresh[i] for i in np.flatnonzero(long_fresh)],
+        recovered[long],
+        recovered_fresh[long_fresh],
         by_reference,
         tuple(_ranked(ranked.top(section.top, name), name, stretches) for name in ranked.scores),
         by_shadows,
@@ -169,6 +187,48 @@ def _ranked(texts: Sequence[str], name: str, found: PrintedStretches) -> RankedB
     return RankedBy(score=name, texts=len(texts), trained=trained, fresh=fresh)
 
 
+@dataclass
+class Side:
+    """The documents of a side that can be continued."""
+
+    documents: list[TextDocument] = field(default_factory=list[TextDocument])
+    ends: list[int] = field(default_factory=list[int])  # characters of each that are known
+    beyond_context: int = 0  # long enough, but too long for the context
+    shorter_prompts: int = 0  # whose prompt has other tokens than as many as is asked
+
+
+def _long_enough(
+    model: LanguageModel,
+    documents: Sequence[TextDocument],
+    section: CompletionSection,
+    prompt: int | None,
+) -> Side:
+    """Return the documents that can be continued, and the characters of each that are known."""
+    texts = texts_of(documents)
+    ends = (
+        [section.prefix] * len(texts)
+        if section.prefix is not None
+        else prompt_ends(model, texts, prompt=prompt or 50)
+    )
+    places = long_enough(model, texts, prefix=ends, window=section.window)
+    beginnings = begin_texts(
+        model,
+        [texts[i] for i in places],
+        prefix=[ends[i] for i in places],
+        window=section.window,
+        prompt=prompt,
+    )
+    side = Side()
+    for i, beginning in zip(places, beginnings, strict=True):
+        if not beginning.fits(model.context):
+            side.beyond_context += 1
+            continue
+        side.documents.append(documents[i])
+        side.ends.append(ends[i])
+        side.shorter_prompts += prompt is not None and len(beginning.prompt) != prompt
+    return side
+
+
 def completed(
     models: ModelsUnderStudy, division: Division, section: CompletionSection
 ) -> list[AttackedDocuments]:
@@ -179,36 +239,18 @@ def completed(
     Raises InputError: no document trained on has a `prefix` of so many characters, and what follows
         it; or the context of the model holds none of them.
     """
-
-    def long(documents: Sequence[TextDocument]) -> tuple[list[TextDocument], list[int], int]:
-        """Return the documents that can be continued, and the characters of each that are known.
-
-        The last number counts those that are long enough, but too long for the context.
-        """
-        texts = texts_of(documents)
-        ends = (
-            prompt_ends(models.model, texts, prompt=section.prompt or 50)
-            if section.prefix is None
-            else [section.prefix] * len(texts)
-        )
-        places = long_enough(texts, prefix=ends, window=section.window)
-        fits = within_context(
-            models.model,
-            [texts[i] for i in places],
-            prefix=[ends[i] for i in places],
-            window=section.window,
-        )
-        held = [i for i, is_held in zip(places, fits, strict=True) if is_held]
-        return [documents[i] for i in held], [ends[i] for i in held], len(places) - len(held)
-
-    trained, fresh = long(division.trained), long(division.fresh)
-    if not trained[0] and trained[2]:
+    prompt = None if section.prefix is not None else section.prompt or 50
+    trained, fresh = (
+        _long_enough(models.model, side, section, prompt)
+        for side in (division.trained, division.fresh)
+    )
+    if not trained.documents and trained.beyond_context:
         raise InputError(
             f"the model reads {models.model.context:,} tokens at a time, which hold no document's "
             f"beginning and the {section.window} characters after it: make `prompt`, `prefix` or "
             "`window` of [completion] smaller, or write `completion = false`"
         )
-    if not trained[0]:
+    if not trained.documents:
         if section.prefix is None:
             return []
         raise InputError(
@@ -216,18 +258,17 @@ def completed(
             "needs: make `prefix` or `window` smaller, or write `completion = false`"
         )
 
-    def by(model: LanguageModel, side: tuple[list[TextDocument], list[int], int]) -> Continued:
+    def by(model: LanguageModel, side: Side) -> Continued:
         # a model with other tokens is given the same characters, as far as its tokens reach
-        answers = continuations(model, texts_of(side[0]), prefix=side[1], window=section.window)
-        after = [
-            (attempt[end:], true[end:])
-            for (attempt, true), end in zip(answers, side[1], strict=True)
-        ]
-        return (
+        answers = continuations(
             model,
-            np.array([attempt == true for attempt, true in answers], dtype=np.bool_),
-            after,
+            texts_of(side.documents),
+            prefix=side.ends,
+            window=section.window,
+            prompt=prompt,
         )
+        after = [(answer.written, answer.expected) for answer in answers]
+        return model, np.array([answer.is_verbatim for answer in answers], dtype=np.bool_), after
 
     def near(found: Continued, shift: int = 0) -> BoolArray:
         model, _, after = found
@@ -251,11 +292,20 @@ def completed(
             )
         )
         rules.append(("unrelated", "", lambda answers: near(answers, 1)))
-    verbatim, *nearby = _attacked(models, (trained, trained[0]), (fresh, fresh[0]), by, rules)
-    others = [int(attempt.recovered.sum()) for attempt in nearby[1:] if len(trained[0]) > 1]
+    sides = (trained, trained.documents), (fresh, fresh.documents)
+    verbatim, *nearby = _attacked(models, *sides, by, rules)
+    is_several = len(trained.documents) > 1
+    others = [int(attempt.recovered.sum()) for attempt in nearby[1:] if is_several]
     unrelated = [replace(attempt, unrelated=others[0]) for attempt in nearby[:1] if others]
     played = [verbatim, *(unrelated or nearby[:1])]
-    return [replace(attempt, beyond_context=trained[2]) for attempt in played]
+    return [
+        replace(
+            attempt,
+            beyond_context=trained.beyond_context,
+            shorter_prompts=trained.shorter_prompts,
+        )
+        for attempt in played
+    ]
 
 
 Continued = tuple[LanguageModel, BoolArray, list[tuple[str, str]]]

@@ -144,6 +144,11 @@ class DocumentAttack(Fact):
         description="Documents trained on that were left out: the model's context does not hold "
         "their beginning and what follows it.",
     )
+    shorter_prompts: Count = Field(
+        0,
+        description="Documents trained on whose prompt has fewer tokens than the study asks for, "
+        "since that many end within a character.",
+    )
 
     @model_validator(mode="after")
     def _paired(self) -> Self:
@@ -411,6 +416,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
                     merged=merged,
                     unrelated=part.unrelated,
                     beyond_context=part.beyond_context,
+                    shorter_prompts=part.shorter_prompts,
                 )
                 for part, copy_groups, (_, merged) in zip(
                     found.attacked, groups, divided, strict=True
@@ -590,14 +596,15 @@ def _attacked(
     if study.generation:
         options.observer.note("sampling and ranking")
         mine = [canary.text() for canary in planted]
-        attacks.append(
-            generated(models, division, study.generation, entropy=options.entropy, mine=mine)
-        )
+        found = generated(models, division, study.generation, entropy=options.entropy, mine=mine)
+        attacks += [] if found is None else [found]
     attacks += known
     if not attacks:
+        played = "[generation]" if study.generation else "[completion]"
+        played = "[generation] or [completion]" if study.generation and study.completion else played
         raise InputError(
-            "no document is long enough for [completion], the only attack: make `prompt` or "
-            "`window` smaller, or play [generation]"
+            f"no document is long enough for {played}, and there is no other attack: make `prompt` "
+            "or `window` smaller"
         )
     return attacks
 

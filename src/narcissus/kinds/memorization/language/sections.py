@@ -44,6 +44,11 @@ def attack_blocks(
             f"By the same rule, {attack.unrelated:,} of {attack.groups[0].total:,} "
             "continuations are near the text of another document, which is unrelated."
         )
+    if attack.shorter_prompts:
+        sentences.append(
+            f"Of {attack.shorter_prompts:,} of them, up to three tokens fewer are known: as many "
+            "as the study asks for end within a character."
+        )
     yield Text(sentences)
     yield _picture(layout, attack, result)
     if attack.ranked:
@@ -145,6 +150,14 @@ def canary_blocks(groups: Sequence[CanaryGroup]) -> Iterator[Block]:
 def too_short(study: Any, result: LanguageResult) -> Iterator[NotAssessed]:
     """Yield how many documents trained on are too short or too long to be gone on with."""
     trained = result.trained
+    if study.generation:
+        played = [part for part in result.attacks if part.name == "generation"]
+        if short := trained - (played[0].groups[0].total if played else 0):
+            yield NotAssessed(
+                f"generation of {short:,} of {trained:,} documents trained on",
+                f"their tokens say less than {study.generation.window} characters",
+                "a smaller `window` in [generation]",
+            )
     for attack, section in (("completion", study.completion), ("discovery", study.discovery)):
         if not section:
             continue
