@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -39,6 +39,9 @@ from narcissus.kinds.memorization.language.schema import (
 )
 from narcissus.observer import Observer
 from narcissus.rows import Count, Fact, Positive
+
+_AT_ONCE = 2**20
+"""Characters of a folder's texts that are searched at a time."""
 
 
 class RankedBy(Fact):
@@ -85,7 +88,7 @@ def keeping(
     """Let models on a device show what they do, and keep each batch as it ends.
 
     texts: of each group of documents; a model whose tokenizer loses those of a group is refused.
-        What is before each text is chosen by the first group, those trained on.
+        What is before each text is chosen by the first two, those trained on and fresh ones.
     """
 
     def kept(model: LanguageModel) -> LanguageModel:
@@ -93,7 +96,7 @@ def keeping(
             model.observer, model.store = observer, store
             for group in texts:
                 model.require_texts(group)
-            model.choose_start(texts[0])
+            model.choose_start(texts[0], texts[1])
         return model
 
     return replace(
@@ -178,6 +181,57 @@ def generated(
         tuple(_ranked(ranked.top(section.top, name), name, stretches) for name in ranked.scores),
         by_shadows,
     )
+
+
+def read_in_folder(
+    division: Division,
+    texts: Sequence[str],
+    *,
+    window: int,
+    k: int = 1,
+    mine: Sequence[str] = (),
+) -> AttackedDocuments | None:
+    """See which documents the texts of a model's folder hold, as they are.
+
+    None where no document trained on is as long as a stretch.
+
+    texts: of the folder, white space joined.
+    window, k: as for what a model prints.
+    mine: documents planted besides.
+    """
+    groups = (texts_of(division.trained), texts_of(division.fresh), texts_of(division.reference))
+    sides = [[" ".join(text.split()) for text in side] for side in (*groups, mine)]
+    long, long_fresh = (
+        np.array([len(text) >= window for text in side], dtype=np.bool_) for side in sides[:2]
+    )
+    if not long.any():
+        return None
+    printed, printed_fresh = np.zeros_like(long), np.zeros_like(long_fresh)
+    for batch in _batches(texts):
+        trained, fresh, *_ = printed_stretches(batch, sides, window=window, k=k).documents()
+        printed, printed_fresh = printed | trained, printed_fresh | fresh
+    each = "document" if k == 1 else "documents"
+    return AttackedDocuments(
+        "reading",
+        f"a stretch of {window} characters of it, which at most {k} {each} of all sides hold, is "
+        "in a text of the model's folder",
+        [division.trained[i] for i in np.flatnonzero(long)],
+        [division.fresh[i] for i in np.flatnonzero(long_fresh)],
+        printed[long],
+        printed_fresh[long_fresh],
+        None,
+    )
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    """Yield texts, about as many characters of them at a time."""
+    batch: list[str] = []
+    for text in texts:
+        if batch and sum(map(len, batch)) + len(text) > _AT_ONCE:
+            yield batch
+            batch = []
+        batch.append(text)
+    yield batch
 
 
 def _ranked(texts: Sequence[str], name: str, found: PrintedStretches) -> RankedBy:

@@ -59,6 +59,7 @@ from narcissus.kinds.memorization.language.attacks import (
     discovered,
     generated,
     keeping,
+    read_in_folder,
     texts_of,
 )
 from narcissus.kinds.memorization.language.schema import LanguageStudy, MembershipSection
@@ -126,7 +127,7 @@ class DocumentAttack(Fact):
     """One attack that recovers documents."""
 
     name: str = Field(
-        pattern="^(generation|completion|near-verbatim completion|discovery n=[0-9]+)$"
+        pattern="^(generation|completion|reading|near-verbatim completion|discovery n=[0-9]+)$"
     )
     rule: str = Field(description="When a document counts as recovered.")
     groups: Annotated[tuple[DocumentGroup, ...], AfterValidator(require_whole)] = Field(
@@ -333,6 +334,8 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             )
             models = keeping(models, store, options.observer, groups)
             attacked = _attacked(study, models, division, planted, options)
+            if not work.part.trains:
+                attacked += _read(study, work.part, division, planted)
             scores = _scores(study, models, division)
             evidence = program_evidence(study, models, division, planted, work.folder, options)
             canaries: tuple[NamedCanaries, ...] = ()
@@ -355,6 +358,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
                 trains=work.part.trains,
                 limits_memory=work.part.limits_memory,
                 others=work.part.others,
+                are_searched=True,
             )
         )
         if evidence is not None:
@@ -607,6 +611,20 @@ def _attacked(
             "or `window` smaller"
         )
     return attacks
+
+
+def _read(
+    study: LanguageStudy,
+    part: HasModels,
+    division: Division,
+    planted: Sequence[PlantedCanary],
+) -> list[AttackedDocuments]:
+    """Look for documents in what is published next to the weights."""
+    window, mine = study.window, [canary.text() for canary in planted]
+    k = study.generation.k if study.generation else 1
+    texts = part.texts(shortest=window)
+    attack = read_in_folder(division, texts, window=window, k=k, mine=mine)
+    return [] if attack is None else [attack]
 
 
 def _scores(

@@ -29,6 +29,8 @@ ASKED = {
     "the lower-cased text, the reference model).",
     "completion": "The attacker knows how a document begins, and lets the model go on.",
     "near-verbatim": "The attacker knows how a document begins, and lets the model go on.",
+    "reading": "The attacker reads the settings, the tokenizer, the notes and all other texts in "
+    "the model's folder as they are. What is packed or in code is not unpacked.",
     "discovery": "The attacker knows how a document begins, and samples the model again and again. "
     "The chances follow exactly from the probabilities that the model gives to tokens.",
 }
@@ -150,14 +152,19 @@ def canary_blocks(groups: Sequence[CanaryGroup]) -> Iterator[Block]:
 def too_short(study: Any, result: LanguageResult) -> Iterator[NotAssessed]:
     """Yield how many documents trained on are too short or too long to be gone on with."""
     trained = result.trained
-    if study.generation:
-        played = [part for part in result.attacks if part.name == "generation"]
-        if short := trained - (played[0].groups[0].total if played else 0):
-            yield NotAssessed(
-                f"generation of {short:,} of {trained:,} documents trained on",
-                f"their tokens say less than {study.generation.window} characters",
-                "a smaller `window` in [generation]",
-            )
+    totals = {part.name: part.groups[0].total for part in result.attacks}
+    if study.generation and (short := trained - totals.get("generation", 0)):
+        yield NotAssessed(
+            f"generation of {short:,} of {trained:,} documents trained on",
+            f"their tokens say less than {study.generation.window} characters",
+            "a smaller `window` in [generation]",
+        )
+    if not result.by_chance and (short := trained - totals.get("reading", 0)):
+        yield NotAssessed(
+            f"reading of {short:,} of {trained:,} documents trained on",
+            f"they have less than {study.window} characters",
+            "a smaller `window` in [generation] or [completion]",
+        )
     for attack, section in (("completion", study.completion), ("discovery", study.discovery)):
         if not section:
             continue
