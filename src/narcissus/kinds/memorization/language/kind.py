@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -288,6 +289,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
 
     def check(self, study: LanguageStudy, folder: Path, observer: Observer) -> None:
         """Refuse missing files, folders that are no models, missing packages."""
+        observer.start("checking the files of the model", 0)
         part: HasModels = study.model.build()
         part.check()
         super().check(study, folder, observer)
@@ -319,7 +321,9 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
 
     def measure(self, work: LanguageWork, done: Done, options: RunOptions) -> Findings:
         study, division, planted = work.study, work.division, work.planted
+        step = partial(options.observer.start, total=0)
         with options.place() as place, self.kept_batches(options) as store:
+            step("reading the model")
             models = work.part.models(
                 work.documents,
                 division.reference,
@@ -332,14 +336,18 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
                 texts_of(division.fresh),
                 [canary.text() for canary in planted],
             )
+            step("choosing what is before each text")
             models = keeping(models, store, options.observer, groups)
             attacked = _attacked(study, models, division, planted, options)
             if not work.part.trains:
+                step("reading the texts of the model's folder")
                 attacked += _read(study, work.part, division, planted)
+            step("scoring documents")
             scores = _scores(study, models, division)
             evidence = program_evidence(study, models, division, planted, work.folder, options)
             canaries: tuple[NamedCanaries, ...] = ()
             if study.canaries is not None:
+                step("naming canaries")
                 canaries = named_canaries(
                     models.model,
                     planted,
@@ -348,11 +356,13 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
                     completes=models.model,
                     rng=child(work.entropy, _RANKS),
                 )
+            step("digesting the folders of models")
             if models.folder is not None and not work.part.unpublished:
                 check_release(models.folder, largest=2**50)
             for name, folder in models.folders.items():
                 declared = work.part.unpublished if name == "model" else ()
                 work.digests[name] = model_digest(folder, declared)
+        step("drawing conclusions")
         work.not_assessed.extend(
             model_not_assessed(
                 trains=work.part.trains,
@@ -556,6 +566,7 @@ def program_evidence(
     section = study.program
     if section is None or models.folder is None:
         return None
+    options.observer.start("running the program", 0)
     random = child(options.entropy, _PROGRAM)
     others: list[str] = []
     if study.canaries is not None:
@@ -592,13 +603,14 @@ def _attacked(
     planted: Sequence[PlantedCanary],
     options: RunOptions,
 ) -> list[AttackedDocuments]:
+    options.observer.start("continuing documents", 0)
     # the first to be played, since it is quick to find that documents are too short for it
     known = completed(models, division, study.completion) if study.completion else []
     if study.discovery:
         known += discovered(models, division, study.discovery)
     attacks: list[AttackedDocuments] = []
     if study.generation:
-        options.observer.note("sampling and ranking")
+        options.observer.start("sampling and ranking", 0)
         mine = [canary.text() for canary in planted]
         found = generated(models, division, study.generation, entropy=options.entropy, mine=mine)
         attacks += [] if found is None else [found]
