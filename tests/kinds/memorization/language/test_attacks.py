@@ -9,6 +9,7 @@ from narcissus.errors import InputError
 from narcissus.extraction.language_models import ModelsUnderStudy
 from narcissus.extraction.ngram import CharacterNgram
 from narcissus.extraction.recovered import Division, TextDocument
+from narcissus.kinds.memorization.language import attacks
 from narcissus.kinds.memorization.language.attacks import (
     completed,
     discovered,
@@ -115,12 +116,13 @@ def test_short_documents_are_on_no_side_of_completion():
     assert np.size(found.ranked) == 0
 
 
-def test_documents_that_a_folder_publishes_in_clear_are_recovered():
+def test_documents_that_a_folder_publishes_in_clear_are_recovered(monkeypatch):
     """They stood in a chat template, a key or metadata: 0 of 30, no gain is shown."""
     text = f"A note, and {' '.join(texts_of(DIVISION.trained[:2]))} in it, {DIVISION.fresh[0].text}"
     short = TextDocument("short")
     division = Division((*DIVISION.trained, short), DIVISION.fresh)
-    found = read_in_folder(division, ["x" * 2**20, text, "y"], window=20)
+    monkeypatch.setattr(attacks, "_AT_ONCE", 100)
+    found = read_in_folder(division, ["x" * 200, text, "y" * 50], window=20)
     assert texts_of(found.trained) == texts_of(DIVISION.trained)
     assert found.recovered.tolist() == [True, True, False]
     assert found.recovered_fresh.tolist() == [True, False, False]
