@@ -256,8 +256,11 @@ class LanguageEngine:
         The folder does not say what its model was trained with.
         """
         written, tokenizer = self._written_before(), self.tokenizer
-        named = [getattr(part, name, None) for part in (tokenizer, self.model.config)
-                 for name in (*_SPECIAL, "decoder_start_token_id")]  # fmt: skip
+        named = [
+            getattr(part, name, None)
+            for part in (tokenizer, self.model.config)
+            for name in (*_SPECIAL, "decoder_start_token_id")
+        ]
         others: list[Any] = [
             token
             for value in named

@@ -619,8 +619,8 @@ def _attacked(
         played = "[generation]" if study.generation else "[completion]"
         played = "[generation] or [completion]" if study.generation and study.completion else played
         raise InputError(
-            f"no document is long enough for {played}, and there is no other attack: make `prompt` "
-            "or `window` smaller"
+            f"every document trained on is too short for {played}: make `prompt` or "
+            "`window` smaller"
         )
     return attacks
 
