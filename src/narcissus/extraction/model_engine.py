@@ -225,7 +225,8 @@ class LanguageEngine:
         self._texts_alone = needs_texts_alone(self._settings)
         vocabulary = int(self.model.get_input_embeddings().num_embeddings)
         start = self._start(vocabulary)
-        every = [[start]] if is_own and start is not None else self._starts(start, vocabulary)
+        single: list[list[int]] = [[]] if start is None else [[start]]
+        every = single if is_own else self._starts(start, vocabulary)
         tried = every[:MOST_STARTS]
         without_numbers = [] if is_own else [tokens for tokens in tried if self._is_nan(tokens)]
         starts = [tokens for tokens in tried if tokens not in without_numbers] or tried
