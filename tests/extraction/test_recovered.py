@@ -1,5 +1,6 @@
 """Documents recovered beside those recovered anyway: the rule is the same, the limits hold."""
 
+import re
 import zlib
 from fractions import Fraction
 
@@ -20,18 +21,20 @@ from narcissus.extraction.ngram import CharacterNgram, model_prior
 from narcissus.extraction.recovered import (
     Division,
     TextDocument,
+    begin_texts,
     continuations,
     counted,
     discovery,
     divide,
     edit_distance,
+    long_enough,
     membership_scores,
     nearly,
     printed_stretches,
     prompt_ends,
     read_documents,
     recovered_documents,
-    within_context,
+    write_again,
 )
 
 
@@ -65,7 +68,7 @@ def completed_documents(model, texts, *, prompt=50, prefix=None, window=30):
     """Find the documents that a model continues verbatim from their beginning."""
     ends = prompt_ends(model, texts, prompt=prompt) if prefix is None else [prefix] * len(texts)
     found = continuations(model, texts, prefix=ends, window=window)
-    return np.array([said == true for said, true in found], dtype=np.bool_)
+    return np.array([answer.is_verbatim for answer in found], dtype=np.bool_)
 
 
 def test_documents_are_completed_by_a_model_that_learnt_them():
@@ -207,8 +210,8 @@ SOME_TEXTS = st.lists(
 def recovered_texts(model, texts, prefix, window):
     """Return the texts that fit, and for each whether it is recovered."""
     ends = [prefix] * len(texts)
-    fits = within_context(model, texts, prefix=ends, window=window)
-    held = [text for text, is_held in zip(texts, fits, strict=True) if is_held]
+    begun = begin_texts(model, texts, prefix=ends, window=window)
+    held = [text for text, one in zip(texts, begun, strict=True) if one.fits(model.context)]
     recovered = completed_documents(model, held, prefix=prefix, window=window)
     return dict(zip(held, recovered.tolist(), strict=True))
 
@@ -269,6 +272,100 @@ def test_a_text_that_its_tokens_do_not_tell_is_not_completed():
             return ""
 
     assert not completed_documents(Nothing(LETTERS), LETTERS, prefix=3, window=4).any()
+
+
+class Changing(ByHeart):
+    """Its tokens are characters; its normalizer and its decoder change texts."""
+
+    def __init__(self, documents, change=str, write=str):
+        self.change, self.write = change, write
+        super().__init__(documents)
+
+    def encode(self, text):
+        return [*map(ord, self.change(text))]
+
+    def decode(self, tokens):
+        return self.write("".join(map(chr, tokens)))
+
+    def sample(self, count, length, *, rng=None):
+        return [self.decode(self.trained[i % len(self.trained)][:length]) for i in range(count)]
+
+    def negative_log_likelihood(self, texts):
+        return np.ones(len(texts)), np.ones(len(texts))
+
+
+def join(text):
+    return re.sub(" +", " ", text)
+
+
+CHANGES = {
+    "nothing": (str, str),
+    "cases": (str.lower, str),
+    "spaces": (join, str),
+    "more spaces": (str, lambda text: text.replace(" ", " \u200b")),
+    "a sign at the end": (str, lambda text: f"{text}~"),
+    "a character at the end": (str, lambda text: f"{text[:-1]}~"),
+    "a broken character at the end": (str, lambda text: f"{text}\ufffd"),
+    "no space at the end": (str, str.rstrip),
+    "no space at the start": (str, str.lstrip),
+    "another start of what is long": (str, lambda text: "#" * (len(text) > 25) + text),
+    "all of these": (lambda text: join(text).lower(), lambda text: f"{text}~"),
+}
+"""What a tokenizer does to a text before and after its tokens."""
+LONG = [
+    f"{i} The  Letter Of {name} Says That {name[::-1]} Is {7919 * (i + 11)} Old"
+    for i, name in enumerate(["Abelard", "Beatrix", "Casimir", "Dorothy", "Eleanor", "Ferdinand"])
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("prompt", [1, 2, 3, 8, 20])
+def test_what_is_known_by_heart_is_continued_whatever_the_tokenizer_does(change, prompt):
+    """Prompts shrank to nothing, and texts were compared with those that were tokenized."""
+    model = Changing(LONG[:3], *CHANGES[change])
+    ends = prompt_ends(model, LONG, prompt=prompt)
+    assert long_enough(model, LONG, prefix=ends, window=9) == [*range(6)]
+    begun = begin_texts(model, LONG, prefix=ends, window=9, prompt=prompt)
+    assert {len(one.prompt) for one in begun} == {prompt}
+    assert all(6 <= len(one.following) <= 11 for one in begun)
+    answers = continuations(model, LONG, prefix=ends, window=9, prompt=prompt)
+    if prompt >= 2:  # each begins with another sign
+        assert [one.is_verbatim for one in answers] == [True] * 3 + [False] * 3
+    stranger = Changing([text[::-1] for text in LONG], *CHANGES[change])
+    answers = continuations(stranger, LONG, prefix=ends, window=9, prompt=prompt)
+    assert not any(one.is_verbatim for one in answers)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_known_by_heart_is_printed_whatever_the_tokenizer_does(change):
+    model = Changing(LONG[:3], *CHANGES[change])
+    sides = [[write_again(model, text) for text in LONG[i : i + 3]] for i in (0, 3)]
+    found = printed_stretches(model.sample(9, 60), sides, window=20)
+    assert [side.tolist() for side in found.documents()] == [[True] * 3, [False] * 3]
+
+
+def test_texts_that_are_alike_to_the_model_count_as_one():
+    model = Changing(["a letter of somebody"], str.lower)
+    texts = ["A Letter of somebody", "a letter OF somebody"]
+    sides = [[write_again(model, text) for text in texts], ["another letter of nobody"]]
+    found = printed_stretches(model.sample(1, 60), sides, window=15)
+    assert [side.tolist() for side in found.documents()] == [[True, True], [False]]
+
+
+def test_a_text_is_as_long_as_its_tokens_say():
+    model = Changing([], join)
+    texts = ["a" + " " * 40 + "b", "a" * 42]
+    assert long_enough(model, texts, prefix=10, window=30) == [1]
+
+
+def test_canaries_are_printed_whatever_the_tokenizer_does():
+    plan = CanaryPlan(each=2, copies=(1,), digits=6)
+    planted = plan.plant(3)
+    for change in (*CHANGES.values(), (str, "\u200b".join)):
+        for texts, are_printed in (([one.text() for one in planted], True), (LONG, False)):
+            model = Changing(texts, *change)
+            (found,) = named_canaries(model, planted, plan, alternatives=1, completes=model)
+            assert found.completed == 2 * are_printed, change
 
 
 def test_units_and_copies(tmp_path):

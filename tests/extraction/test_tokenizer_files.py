@@ -6,7 +6,11 @@ import json
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.extraction.tokenizer_files import LARGEST_ID, checked_tokenizer
+from narcissus.extraction.tokenizer_files import (
+    LARGEST_ID,
+    checked_tokenizer,
+    require_table_sizes,
+)
 
 GPT_4 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
@@ -148,3 +152,13 @@ def test_replacements_of_published_tokenizers_are_read():
         ({"String": "\n"}, "<|n|>"),
     )
     assert checked_tokenizer(made, "m") == made
+
+
+def test_a_part_that_no_tokenizer_has_is_named_with_its_file(tmp_path):
+    """The library said "expected `,` or `}`", and the study that the model crashed."""
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(TOKENIZER))
+    require_table_sizes(path)
+    path.write_text(json.dumps(TOKENIZER | {"notes": ["a letter"]}))
+    with pytest.raises(InputError, match=r"tokenizer\.json holds `notes`"):
+        require_table_sizes(path)

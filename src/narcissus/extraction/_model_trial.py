@@ -42,7 +42,11 @@ def language(folder: Path, torch: Any, transformers: Any) -> tuple[list[Any], di
 def read_tokenizer(folder: Path, transformers: Any) -> Any:
     try:
         return transformers.AutoTokenizer.from_pretrained(folder, **LOCAL)
-    except (ValueError, ImportError) as error:
+    except Exception as error:
+        if type(error) is Exception:  # as the library in Rust says whatever it meets
+            raise SystemExit(
+                f"refused: has a tokenizer that cannot be read, tokenizer.json: {error}"
+            ) from error
         if "tiktoken" not in str(error):
             raise
         # which the library asks for, whatever is wrong with the files

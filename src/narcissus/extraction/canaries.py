@@ -15,6 +15,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from os.path import commonpath
 from pathlib import Path
 
 import numpy as np
@@ -211,16 +212,15 @@ def _completed(model: Completes, alike: Sequence[PlantedCanary], plan: CanaryPla
         columns = zip(known, *others, strict=False)
         prompt = [column[0] for column in takewhile(lambda column: len(set(column)) == 1, columns)]
         tokens = model.encode(canary.text())
-        whole = model.decode(tokens)
-        place = whole.find(canary.secret, len(model.decode(prompt)))
-        if place >= 0:  # else its tokens do not tell it
+        whole, begun = model.decode(tokens), model.decode(prompt)
+        # what is behind the secret is the same for every one; a decoder may write between digits
+        ends = [model.decode(other)[::-1] for other in others]
+        wanted = whole[: len(whole) - len(commonpath(ends))]
+        place = whole.find(canary.secret, len(begun) if whole.startswith(begun) else 0)
+        if place >= 0:
             wanted = whole[: place + plan.digits]
-            beginnings.append(begin_document(model, tokens, prompt, wanted))
-    continuations = continued(model, beginnings)
-    return sum(
-        stretch == beginning.wanted
-        for stretch, beginning in zip(continuations, beginnings, strict=True)
-    )
+        beginnings.append(begin_document(model, tokens, prompt, wanted))
+    return sum(answer.is_verbatim for answer in continued(model, beginnings))
 
 
 def _mac(key: bytes, *numbers: int) -> bytes:

@@ -86,6 +86,9 @@ MOST_DIMENSIONS = 32
 """Of an array; sizes of more are not multiplied."""
 
 
+_METADATA = "__metadata__"
+
+
 def headers_of(path: Path) -> list[Header]:
     """Read the headers of a file's arrays and check them against the file's size."""
     with _reading(path):
@@ -200,8 +203,14 @@ class _Counted(io.RawIOBase):
         return data
 
 
-def _safetensors(path: Path) -> list[Header]:
-    """Parse a safetensors header: a length, JSON, then the raw arrays."""
+def metadata_of(path: Path) -> Any:
+    """Return what stands in the header of a file in safetensors besides arrays."""
+    with _reading(path):
+        return _table_of_arrays(path)[0].get(_METADATA)
+
+
+def _table_of_arrays(path: Path) -> tuple[dict[str, Any], int]:
+    """Return the header of a file in safetensors, and its length."""
     total = path.stat().st_size
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
@@ -212,11 +221,18 @@ def _safetensors(path: Path) -> list[Header]:
         entries = read_json(file.read(length))
     if not isinstance(entries, dict):
         raise BadContentError("its header is no table of arrays")
+    return cast("dict[str, Any]", entries), length
+
+
+def _safetensors(path: Path) -> list[Header]:
+    """Parse a safetensors header: a length, JSON, then the raw arrays."""
+    total = path.stat().st_size
+    entries, length = _table_of_arrays(path)
     body = total - 8 - length
     headers = [
         _entry(name, entry, 8 + length, body)
-        for name, entry in cast("dict[str, Any]", entries).items()
-        if name != "__metadata__"
+        for name, entry in entries.items()
+        if name != _METADATA
     ]
     end = 8 + length
     for header in sorted(headers, key=lambda h: (h.start, h.size)):

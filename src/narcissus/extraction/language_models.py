@@ -23,13 +23,14 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from narcissus._arrays import Floats
+from narcissus._arrays import Floats, first_largest
 from narcissus._options import BesideStudy, FilledIn
 from narcissus._random import RandomSource, generator
 from narcissus._validation import integer, positive, refuse_text
 from narcissus.errors import InputError
 from narcissus.extraction.byte_tokenizer import TOKENS, write_tokenizer
 from narcissus.extraction.files import trained_once
+from narcissus.extraction.folder_texts import texts_of_folder
 from narcissus.extraction.kept import Keeps, Kept, in_batches, key_of, tokens_fit
 from narcissus.extraction.model_contents import HasModelFolder
 from narcissus.extraction.model_digest import model_digest
@@ -77,6 +78,7 @@ _KEPT_SPACES = 0.99
 _TEXTS_TRIED = 1000
 _STARTS_TRIED, _START_TOKENS = 32, 64
 """Texts, and tokens of each, that what is before a text is chosen by."""
+_STARTS_SHOWN = 6
 
 
 def is_lost(text: str, written: str) -> bool:
@@ -304,27 +306,39 @@ class HuggingFaceGenerator:
                 "trained with, or documents that it can write"
             )
 
-    def choose_start(self, texts: Sequence[str]) -> None:
+    def choose_start(self, texts: Sequence[str], others: Sequence[str] = ()) -> None:
         """Choose what is before each text: that after which some texts are the likeliest.
 
-        A folder does not say whether its model was trained with a start token: its tokenizer may
-        write one that the model has never seen, or none where the model needs it. What the
-        tokenizer writes, its start token, and nothing are tried. After nothing, each first token is
-        as likely as any other.
+        A folder does not say what its model was trained with before each text: its tokenizer may
+        write a token that the model has never seen, or none where the model needs it, and texts
+        that were packed follow the end of another. What the tokenizer writes, every special token,
+        the end of a line, and nothing are tried. After nothing, each first token is as likely as
+        any other.
+
+        Likelihoods are averaged, those of a token of each text, so that texts that are known by
+        heart decide. All texts count alike, whether the model was trained on them or not: where
+        they are exchangeable, they are so given the choice, and no score gains by it.
+
+        others: texts that the model never saw.
         """
         starts = self._engine.facts.starts
-        tried = texts[:: max(1, len(texts) // _STARTS_TRIED)]
+        tried = [
+            text for side in (texts, others) for text in side[:: max(1, len(side) // _STARTS_TRIED)]
+        ]
         pieces = [self.encode(text)[: min(_START_TOKENS, self.context)] for text in tried]
         pieces = [piece for piece in pieces if piece]
         if len(starts) < 2 or not pieces:
             return
         sizes = np.array([len(piece) for piece in pieces])
-        losses: list[float] = []
+        likelihoods: list[float] = []
         for self._start in range(len(starts)):
             self._engine.begin(self._start)
-            scores = self._each(pieces, {"name": "likelihood"}, "likelihood")
-            losses.append(float((scores.ravel() / sizes).mean()))
-        self._start = int(np.argmin(losses))
+            scores = self._answers(pieces, {"name": "likelihood"}, "likelihood").ravel() / sizes
+            # one that is no number is not likely
+            likelihoods.append(
+                float(np.logaddexp.reduce(np.sort(-np.nan_to_num(scores, nan=np.inf))))
+            )
+        self._start = int(first_largest(np.array(likelihoods)))
         self._engine.begin(self._start)
 
     @property
@@ -333,9 +347,20 @@ class HuggingFaceGenerator:
         starts = self._engine.facts.starts
         if len(starts) < 2:
             return ""
-        words = [f"{self.decode(start)[:40]!r}" if start else "nothing" for start in starts]
-        others = " or ".join(word for word in words if word != words[self._start])
-        return f"{words[self._start]}; documents are less likely after {others}"
+
+        def name(start: Sequence[int]) -> str:
+            return f"{self.decode(start)[:40]!r}" if start else "nothing"
+
+        chosen = name(starts[self._start])
+        names = dict.fromkeys(name(start) for start in starts if name(start) != chosen)
+        others = " or ".join([*names][:_STARTS_SHOWN])
+        others += f" or {len(names) - _STARTS_SHOWN} others" if len(names) > _STARTS_SHOWN else ""
+        words = f"{chosen}; documents are less likely after {others}"
+        if broken := self._engine.facts.without_numbers:
+            words += f"; after {', '.join(map(name, broken))} the model gives NaN"
+        if untried := self._engine.facts.untried:
+            words += f"; {untried:,} more special tokens were not tried"
+        return words
 
     def decode(self, tokens: Sequence[int]) -> str:
         """Return the text of tokens, special ones included: a folder may call any token special."""
@@ -427,7 +452,25 @@ class HuggingFaceGenerator:
         return (sums[:, 0] if sums.shape[1:] == (1,) else sums), tokens
 
     def _each(self, pieces: Sequence[Sequence[int]], asked: Asked, key: str) -> Floats:
-        """Ask something of the logits of every piece, shape (pieces, answers)."""
+        """Ask something of the logits of every piece, shape (pieces, answers).
+
+        Raises InputError: an answer is no number.
+        """
+        scores = self._answers(pieces, asked, key)
+        if asked["name"] != "chances" and np.isinf(scores).any():
+            raise InputError(
+                f"the model in {self._path} gives a token of a text no chance at all, such as by a "
+                "bias of minus infinity: a text has no score then; score only texts of tokens "
+                "that the model can write"
+            )
+        if np.isnan(scores).any():
+            raise InputError(
+                f"the model in {self._path} gives no probabilities, but NaN: its weights are "
+                f"damaged, or too large for {self._engine.facts.dtype}"
+            )
+        return scores
+
+    def _answers(self, pieces: Sequence[Sequence[int]], asked: Asked, key: str) -> Floats:
         # those of about the same length together: little is lost on padding
         order = sorted(range(len(pieces)), key=lambda place: len(pieces[place]))
         chosen: list[list[int]] = []
@@ -455,19 +498,7 @@ class HuggingFaceGenerator:
         for batch, answer in zip(chosen, every, strict=True):
             for place, scores in zip(batch, answer["scores"], strict=True):
                 rows[place] = scores
-        scores = np.array(rows, dtype=np.float64)
-        if asked["name"] != "chances" and np.isinf(scores).any():
-            raise InputError(
-                f"the model in {self._path} gives a token of a text no chance at all, such as by a "
-                "bias of minus infinity: a text has no score then; score only texts of tokens "
-                "that the model can write"
-            )
-        if np.isnan(scores).any():
-            raise InputError(
-                f"the model in {self._path} gives no probabilities, but NaN: its weights are "
-                f"damaged, or too large for {self._engine.facts.dtype}"
-            )
-        return scores
+        return np.array(rows, dtype=np.float64)
 
     def _at_once(self) -> int:
         """Return how many tokens are scored at once: the model and the declared memory decide.
@@ -525,6 +556,10 @@ class HasModels(HasModelFolder, Protocol):
     def words(self) -> str:
         """Describe the model for a reader."""
         ...
+
+    def texts(self, *, shortest: int) -> list[str]:
+        """Return the texts that are published next to the weights of a model that others made."""
+        return []
 
     def models(
         self, trained: Texts, others: Texts, place: Path, *, entropy: int, observer: Observer
@@ -598,6 +633,10 @@ class LocalCheckpoint(HasModels):
     @property
     def others(self) -> tuple[str, ...]:
         return self._others
+
+    def texts(self, *, shortest: int) -> list[str]:
+        files = language_model_files(self._folder, self._unpublished)
+        return texts_of_folder(self._folder, files, shortest=shortest)
 
     def seconds(self, documents: Texts) -> float:
         return 0.0

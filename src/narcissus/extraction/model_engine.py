@@ -61,6 +61,10 @@ _CHECKED = 4
 """One text in so many is scored twice, with other tokens at its end."""
 _LONGEST_START = 8
 """Tokens that a tokenizer may write before a text."""
+MOST_STARTS = 24
+"""How many starts of a text are tried, at most; how many others there are is said."""
+_SPECIAL = tuple(f"{name}_token_id" for name in ("bos", "eos", "cls", "sep", "pad", "mask", "unk"))
+"""What a tokenizer and a model call their special tokens; the first is taken for the start."""
 MOST_PARAMETERS = 2**50
 """More than any machine holds."""
 
@@ -72,8 +76,12 @@ class ModelFacts(BaseModel):
     vocabulary: int = Field(gt=0, lt=2**31)
     start: int = Field(ge=0, lt=2**31)
     """The token of the start of a text, which also fills rows; any one where there is none."""
-    starts: list[list[int]] = Field(min_length=1, max_length=3)
+    starts: list[list[int]] = Field(min_length=1, max_length=MOST_STARTS)
     """Tokens that may be before a text, the tokenizer's first; `LanguageEngine.begin` chooses."""
+    without_numbers: list[list[int]] = Field(default=[], max_length=MOST_STARTS)
+    """Others after which the model gives NaN."""
+    untried: int = Field(default=0, ge=0, lt=2**31)
+    """Special tokens that are not among them."""
     context: int = Field(gt=0, lt=2**40)
     parameters: int = Field(ge=0, le=MOST_PARAMETERS)
     dtype: str = Field(max_length=40)
@@ -217,12 +225,20 @@ class LanguageEngine:
         self._texts_alone = needs_texts_alone(self._settings)
         vocabulary = int(self.model.get_input_embeddings().num_embeddings)
         start = self._start(vocabulary)
-        starts = [[start]] if is_own and start is not None else self._starts(start, vocabulary)
+        single: list[list[int]] = [[]] if start is None else [[start]]
+        every = single if is_own else self._starts(start, vocabulary)
+        tried = every[:MOST_STARTS]
+        without_numbers = [] if is_own else [tokens for tokens in tried if self._is_nan(tokens)]
+        starts = [tokens for tokens in tried if tokens not in without_numbers] or tried
         self._begin = starts[0]
+        if [start] in without_numbers:  # no row is filled with it
+            start = next((token for tokens in starts for token in tokens), 0)
         self.facts = ModelFacts(
             vocabulary=vocabulary,
             start=start or 0,
             starts=starts,
+            without_numbers=without_numbers if starts != tried else [],
+            untried=len(every) - len(tried),
             context=self._context() - max(1, *map(len, starts)),
             parameters=sum(int(parameter.numel()) for parameter in self.model.parameters()),
             dtype=str(self.model.dtype),
@@ -235,15 +251,40 @@ class LanguageEngine:
             self._texts_alone = self._texts_alone or self._heeds_neighbours()
 
     def _starts(self, start: int | None, vocabulary: int) -> list[list[int]]:
-        """Return what may be before a text: the tokenizer's own tokens, a start token, nothing.
+        """Return what may be before a text: what the tokenizer writes, its start token, nothing,
+        the end of a line, and every other special token, those with a name first.
 
         The folder does not say what its model was trained with.
         """
-        starts = [] if start is None else [[start]]
-        written = self._written_before()
+        written, tokenizer = self._written_before(), self.tokenizer
+        named = [
+            getattr(part, name, None)
+            for part in (tokenizer, self.model.config)
+            for name in (*_SPECIAL, "decoder_start_token_id")
+        ]
+        others: list[Any] = [
+            token
+            for value in named
+            for token in (value if isinstance(value, list | tuple) else [value])
+        ]
+        added: dict[int, Any] = getattr(tokenizer, "added_tokens_decoder", {})
+        others += getattr(tokenizer, "all_special_ids", [])
+        others += [number for number, token in added.items() if getattr(token, "special", False)]
+        fits = [token for token in others if type(token) is int and 0 <= token < vocabulary]
+        line = [token for token in self.encode("\n")[-1:] if token < vocabulary]
+        first = [[start]] if start is not None else []
         if written and max(written) < vocabulary:
-            starts = [written, *starts]
-        return [tokens for i, tokens in enumerate([*starts, []]) if tokens not in starts[:i]]
+            first = [written, *first]
+        starts = [*first, [], *([line] if line else []), *([token] for token in fits)]
+        return [tokens for i, tokens in enumerate(starts) if tokens not in starts[:i]]
+
+    def _is_nan(self, tokens: Sequence[int]) -> bool:
+        """Say whether a model gives no numbers after some tokens."""
+        if not tokens:
+            return False
+        with self._running(1):
+            logits = self._logits(self._torch.tensor([list(tokens)], device=self._device))
+        return bool(logits.isnan().any())
 
     def _written_before(self) -> list[int]:
         """Return the special tokens that the tokenizer writes before a text."""
@@ -272,7 +313,7 @@ class LanguageEngine:
                 f"{top_token:,}, and the model has {vocabulary:,}, from 0 on; copy the tokenizer "
                 "that the model was trained with"
             )
-        names = ("bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id", "pad_token_id")
+        names = _SPECIAL[:5]
         token_ids = [getattr(tokenizer, name, None) for name in names]
         start = next((token for token in token_ids if token is not None), None)
         if start is None:  # as the model itself says

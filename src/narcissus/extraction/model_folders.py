@@ -24,8 +24,15 @@ from typing import Any, cast
 from narcissus._files import OF_MISTAKES, file_size, read_bytes
 from narcissus._scratch import scratch_folder
 from narcissus.errors import InputError
-from narcissus.extraction.files import Header, headers_of, refuse_links, refuse_pickle
+from narcissus.extraction.files import (
+    Header,
+    headers_of,
+    metadata_of,
+    refuse_links,
+    refuse_pickle,
+)
 from narcissus.extraction.model_contents import (
+    LARGEST_NOTE,
     LARGEST_TEXT,
     NONE_DECLARED,
     TABLES,
@@ -100,7 +107,19 @@ def checked_settings(path: Path) -> dict[str, Any]:
     Raises InputError: it names code, a kernel, an address, a file outside of the folder, weights
         that are packed by another library, or a number above `LONGEST_NUMBER`.
     """
-    return checked_values(path, settings_of(path))
+    settings = settings_of(path)
+    _require_short(path, {key: part for key, part in settings.items() if key not in _FREE_TEXT})
+    return checked_values(path, settings)
+
+
+def _require_short(path: Path, content: Any, of: str = "settings") -> None:
+    """Refuse what is as long as weights in letters."""
+    if (size := len(json.dumps(content))) > LARGEST_NOTE:
+        raise InputError(
+            f"{path} holds {of} of {size:,} bytes besides its tokens, and at most "
+            f"{LARGEST_NOTE:,} are read: more may be weights in letters, which whoever gets the "
+            "folder would have; take them out"
+        )
 
 
 def checked_values(path: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -252,12 +271,17 @@ def read_model_files(folder: Path, unpublished: Unpublished = NONE_DECLARED) -> 
     for path in weights:
         refuse_pickle(path)
     by_file = {path: headers_of(path) for path in weights}
+    for path in weights:
+        if path.suffix == ".safetensors":
+            _require_short(path, metadata_of(path), "metadata")
     index = index_of(folder, unpublished)
     require_one_place(by_file, index)
     headers = [header for arrays in by_file.values() for header in arrays]
     if weights:
         require_sizes(folder / "config.json", settings.get("config.json", {}), headers)
     if index is not None:
+        rest = {key: part for key, part in settings_of(index).items() if key != "weight_map"}
+        _require_short(index, rest, "metadata")
         settings[index.name] = {"metadata": {}, "weight_map": map_of(index)}
     values = sum(header.count for header in headers)
     return ModelFiles(settings, tables, tuple(weights), values)

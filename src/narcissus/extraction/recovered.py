@@ -24,6 +24,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os.path import commonpath
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
@@ -45,6 +46,8 @@ SCORES = ("perplexity", "loss", "zlib", "lower", "reference", "min-k", "min-k++"
 """Scores of membership, by name; the order in which they are reported."""
 DEFAULT_SCORES = ("perplexity", "zlib", "lower", "reference")
 _LEAST = 1e-3  # nats: what is divided by stays finite
+_CUT, _LONGEST_CHARACTER = "\ufffd", 4
+"""What a part of a character is written as, and the most tokens that a character takes."""
 
 
 @dataclass(frozen=True)
@@ -201,8 +204,9 @@ def printed_stretches(
 ) -> PrintedStretches:
     """Find the printed stretches of documents that occur in few documents.
 
-    sides: documents by side (trained on, fresh, ...), all different. The rule is the same for all:
-        a stretch counts by the number of documents of *all* sides that hold it.
+    sides: documents by side (trained on, fresh, ...). The rule is the same for all: a stretch
+        counts by the number of documents of *all* sides that hold it; of those of a side that are
+        alike, as after a tokenizer that drops cases, as one.
     window: characters of a stretch, which must agree.
     k: most different documents that may hold it (k-eidetic, apart from copies of a document).
 
@@ -213,33 +217,61 @@ def printed_stretches(
     window, k = integer("window", window, low=1), integer("k", k, low=1)
     printed = {t[i : i + window] for t in texts for i in range(len(t) - window + 1)}
     holders: defaultdict[str, set[int]] = defaultdict(set)
-    for number, text in enumerate(text for side in sides for text in side):
-        for i in range(len(text) - window + 1):
-            if (part := text[i : i + window]) in printed:
-                holders[part].add(number)
-    rare = {part: numbers for part, numbers in holders.items() if len(numbers) <= k}
+    different: Counter[str] = Counter()
+    first = 0
+    for side in sides:
+        places: defaultdict[str, list[int]] = defaultdict(list)
+        for number, text in enumerate(side, start=first):
+            places[text].append(number)
+        first += len(side)
+        for text, numbers in places.items():
+            parts = {text[i : i + window] for i in range(len(text) - window + 1)} & printed
+            different.update(parts)
+            for part in parts:
+                holders[part].update(numbers)
+    rare = {part: numbers for part, numbers in holders.items() if different[part] <= k}
     return PrintedStretches(window, rare, tuple(len(side) for side in sides))
 
 
-def long_enough(texts: Sequence[str], *, prefix: int | Sequence[int], window: int) -> list[int]:
+def write_again(model: Completes, text: str) -> str:
+    """Return what the tokens of a text say: what a model writes that knows it by heart.
+
+    Tokenizers drop cases and spaces, and decoders add signs. What a model writes is compared with
+    this text, and never with the one of which the tokens were made.
+    """
+    return model.decode(model.encode(text))
+
+
+def long_enough(
+    model: Completes, texts: Sequence[str], *, prefix: int | Sequence[int], window: int
+) -> list[int]:
+    """Return the numbers of the texts whose tokens say what is known and what must follow."""
     places = np.broadcast_to(prefix, len(texts))
-    return [i for i, text in enumerate(texts) if len(text) >= places[i] + window]
+    sizes = [len(write_again(model, text)) for text in texts]
+    return [i for i, size in enumerate(sizes) if size >= places[i] + window]
 
 
 def prompt_ends(model: Completes, texts: Sequence[str], *, prompt: int = 50) -> list[int]:
     """Count the characters of each text's first ``prompt`` tokens.
 
-    Slightly fewer tokens are used if that many end within a character.
+    Up to three tokens fewer are used if that many end within a character.
     """
     count = integer("prompt", prompt, low=1)
     return [len(model.decode(_first(model, model.encode(text), count))) for text in texts]
 
 
 def _first(model: Completes, tokens: Sequence[int], count: int) -> Sequence[int]:
-    """Return the first ``count`` tokens, or fewer so that they end between two characters."""
+    """Return the first ``count`` tokens, or a few less so that they end between two characters.
+
+    A decoder that acts on the end of a text, whatever the text, makes the prompt no shorter.
+    """
     whole = model.decode(tokens)
-    while not whole.startswith(model.decode(tokens[:count])):
-        count -= 1
+    for size in range(count, max(-1, count - _LONGEST_CHARACTER), -1):
+        text = model.decode(tokens[:size])
+        if whole.startswith(text):
+            return tokens[:size]
+        if _CUT not in text:
+            break
     return tokens[:count]
 
 
@@ -249,31 +281,46 @@ class Beginning:
 
     prompt: Sequence[int]
     wanted: str  # the text of the prompt and of what follows it
-    needed: int  # tokens in which the document itself goes on
+    following: Sequence[int]  # tokens in which the document itself goes on
     largest: int  # tokens in which a model may say the same
+    # whether the text of the prompt begins that of the document; otherwise tokens are compared
+    is_prefix: bool = True
 
     def length(self, context: int) -> int:
         """Return the tokens that are asked for: all that may be needed, as far as they fit."""
-        return max(self.needed, min(self.largest, context - len(self.prompt)))
+        return max(1, len(self.following), min(self.largest, context - len(self.prompt)))
 
     def fits(self, context: int) -> bool:
-        return len(self.prompt) + self.needed <= context
+        return len(self.prompt) + len(self.following) <= context
 
 
 def begin_document(
-    model: Completes, tokens: Sequence[int], prompt: Sequence[int], wanted: str
+    model: Completes,
+    tokens: Sequence[int],
+    prompt: Sequence[int],
+    wanted: str,
+    *,
+    after: int | None = None,
 ) -> Beginning:
     """Count the tokens that a document itself takes from the end of a prompt to that of a text.
 
     tokens: of the document.
     wanted: how the text of these tokens begins; the prompt is known of it.
+    after: characters of it that follow the prompt, where its text alone does not tell.
     """
 
     def reached(count: int) -> int:
         return len(model.decode(tokens[:count]))
 
-    known = len(prompt)
-    left = max(1, len(wanted.encode()) - len(model.decode(prompt).encode()))
+    known, text = len(prompt), model.decode(prompt)
+    if not wanted.startswith(text):  # as of a decoder that acts on the end of every text
+        high = range(known + 1, max(known + 1, len(tokens)))
+        if after is None:
+            after = len(wanted) - len(commonpath([text, wanted]))
+        count = bisect_left(high, len(text) + after, key=reached) + known + 1
+        following = tokens[known:count]
+        return Beginning(prompt, wanted, following, max(1, len(following)), is_prefix=False)
+    left = max(1, len(wanted.encode()) - len(text.encode()))
     # no token is less than a byte, but for one that a decoder drops
     near = min(len(tokens), known + left)
     high = near if reached(near) >= len(wanted) else len(tokens)
@@ -283,82 +330,116 @@ def begin_document(
         count += 1
     while count > known + 1 and model.decode(tokens[: count - 1]).startswith(wanted):
         count -= 1
-    needed = max(1, count - known)
-    return Beginning(prompt, wanted, needed, max(needed, left))
+    following = tokens[known : max(known + 1, count)]
+    return Beginning(prompt, wanted, following, max(1, len(following), left))
 
 
-def _beginning(model: Completes, text: str, place: int, end: int) -> Beginning:
-    """Return how a text begins, of which so many characters are known and must follow."""
-    tokens = model.encode(text)
+def begin_texts(
+    model: Completes,
+    texts: Sequence[str],
+    *,
+    prefix: Sequence[int],
+    window: int | Sequence[int],
+    prompt: int | None = None,
+) -> list[Beginning]:
+    """Return how each text begins, of which ``prefix`` characters are known.
 
-    def reached(count: int) -> int:
-        return len(model.decode(tokens[:count]))
-
-    count = bisect_right(range(len(tokens) + 1), place, key=reached) - 1
-    # what the tokens say, which is not the text where a tokenizer drops cases or spaces
-    wanted = model.decode(tokens)[:end]
-    return begin_document(model, tokens, _first(model, tokens, count), wanted)
-
-
-def within_context(
-    model: Completes, texts: Sequence[str], *, prefix: Sequence[int], window: int
-) -> BoolArray:
-    """Check whether the context of a model holds what is known of each text and what follows.
-
-    Both are counted in the tokens of the text itself, whatever the others are.
+    window: characters that follow, of all or of each.
+    prompt: tokens that are known, where these characters are theirs.
     """
-    fits = [
-        len(model.encode(text)) <= model.context
-        or _beginning(model, text, place, place + window).fits(model.context)
-        for text, place in zip(texts, prefix, strict=True)
-    ]
-    return np.array(fits, dtype=np.bool_)
+    windows = [int(stretch) for stretch in np.broadcast_to(window, len(texts))]
+    beginnings: list[Beginning] = []
+    for text, place, size in zip(texts, prefix, windows, strict=True):
+        tokens = model.encode(text)
+        known = [] if prompt is None else _first(model, tokens, prompt)
+        if prompt is None or len(model.decode(known)) != place:
+            lengths = range(len(tokens) + 1)
+
+            def reached(count: int, tokens: Sequence[int] = tokens) -> int:
+                return len(model.decode(tokens[:count]))
+
+            count = max(0, bisect_right(lengths, place, key=reached) - 1)
+            known = _first(model, tokens, count)
+        # what the tokens say, which is not the text where a tokenizer drops cases or spaces
+        wanted = model.decode(tokens)[: place + size]
+        beginnings.append(begin_document(model, tokens, known, wanted, after=size))
+    return beginnings
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """How a model goes on, beside how a document does."""
+
+    written: str
+    expected: str
+    is_verbatim: bool
 
 
 def continuations(
-    model: Completes, texts: Sequence[str], *, prefix: Sequence[int], window: int | Sequence[int]
-) -> list[tuple[str, str]]:
-    """Return how a model continues each text, and how it goes on; both from its beginning.
+    model: Completes,
+    texts: Sequence[str],
+    *,
+    prefix: Sequence[int],
+    window: int | Sequence[int],
+    prompt: int | None = None,
+) -> list[Continuation]:
+    """Return how a model continues each text, and how it goes on; both after what is known.
 
-    Both end ``window`` characters after what is known, for all texts or for each. What is said is
-    empty where the tokens of a text do not tell it.
+    Both have ``window`` characters, for all texts or for each. What a model says is empty where the
+    tokens of a text do not tell it.
+
+    prompt: tokens that are known, where the characters of ``prefix`` are theirs.
     Raises InputError: a text is too short, or the context of the model does not hold what is known
-        and what follows (`within_context`).
+        and what follows (`Beginning.fits`).
     """
     windows = [
         integer("window", int(stretch), low=1) for stretch in np.broadcast_to(window, len(texts))
     ]
     ends = [place + size for place, size in zip(prefix, windows, strict=True)]
+    beginnings = begin_texts(model, texts, prefix=prefix, window=windows, prompt=prompt)
     for number, (text, end) in enumerate(zip(texts, ends, strict=True)):
-        if len(text) < end:
+        if max(len(text), len(beginnings[number].wanted)) < end:
             raise InputError(
                 f"`texts` must have {end} characters or more, what is known and what "
                 f"follows it: number {number} has {len(text)}"
             )
-    beginnings = [
-        _beginning(model, text, place, end)
-        for text, place, end in zip(texts, prefix, ends, strict=True)
-    ]
-    outputs = continued(model, beginnings)
     return [
-        (stretch, beginning.wanted) if len(beginning.wanted) == end else ("", text)
-        for stretch, beginning, end, text in zip(outputs, beginnings, ends, texts, strict=True)
+        Continuation(answer.written[place:], answer.expected[place:], answer.is_verbatim)
+        if len(beginning.wanted) == end
+        else Continuation("", text[place:], is_verbatim=False)
+        for answer, beginning, text, place, end in zip(
+            continued(model, beginnings), beginnings, texts, prefix, ends, strict=True
+        )
     ]
 
 
-def continued(model: Completes, beginnings: Sequence[Beginning]) -> list[str]:
+def continued(model: Completes, beginnings: Sequence[Beginning]) -> list[Continuation]:
     """Return what a model says, prompts included, cut to the length of what is wanted.
 
     Each document is asked for as many tokens as it takes by itself: no other changes that.
+    A model that says the tokens of the document says its text, whatever a decoder makes of them.
     """
     if not beginnings:
         return []
     lengths = [beginning.length(model.context) for beginning in beginnings]
-    continuations = model.following([beginning.prompt for beginning in beginnings], lengths)
+    answers = model.following([beginning.prompt for beginning in beginnings], lengths)
     return [
-        model.decode([*beginning.prompt, *continuation])[: len(beginning.wanted)]
-        for beginning, continuation in zip(beginnings, continuations, strict=True)
+        _compare(model, beginning, answer)
+        for beginning, answer in zip(beginnings, answers, strict=True)
     ]
+
+
+def _compare(model: Completes, beginning: Beginning, answer: Sequence[int]) -> Continuation:
+    prompt, following, wanted = beginning.prompt, beginning.following, beginning.wanted
+    answer = [*answer]
+    if following and answer[: len(following)] == [*following]:
+        return Continuation(wanted, wanted, is_verbatim=True)
+    if beginning.is_prefix:
+        written = model.decode([*prompt, *answer])[: len(wanted)]
+        return Continuation(written, wanted, written == wanted)
+    known = commonpath([model.decode(prompt), wanted])
+    written = known + model.decode(answer[: len(following)])
+    return Continuation(written, wanted, is_verbatim=False)
 
 
 def nearly(

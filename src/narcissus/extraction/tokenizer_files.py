@@ -93,6 +93,7 @@ def require_table_sizes(path: Path) -> None:
         _require_few(path, len(table), MOST_TOKENS if path.name == "vocab.json" else MOST_ADDED)
         _require_ids(path, table.values())
         return
+    _require_parts(path, table)
     added: Any = table.get("added_tokens")
     model: Any = table.get("model")
     if isinstance(added, list):
@@ -107,6 +108,15 @@ def require_table_sizes(path: Path) -> None:
                 _require_few(path, len(cast("list[Any]", part)), largest, name)
             if isinstance(part, dict):
                 _require_ids(path, cast("dict[str, Any]", part).values())
+
+
+def _require_parts(path: Path, table: Mapping[str, Any]) -> None:
+    others = sorted(table.keys() - _PARTS.keys() - _OTHERS)
+    if path.name == "tokenizer.json" and others:
+        raise InputError(
+            f"{path} holds `{others[0][:80]}`, and no tokenizer has such a part: take it out, or "
+            "save the tokenizer again, with `tokenizer.save_pretrained(folder)`"
+        )
 
 
 def _require_few(path: Path, size: int, largest: int, noun: str = "tokens") -> None:

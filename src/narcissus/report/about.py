@@ -89,11 +89,19 @@ class ShownLayout(Protocol):
 
     def numbers(self, case: StudyJudgement) -> list[Headline]: ...
 
+    def verdict(self, case: StudyJudgement) -> str: ...
+
 
 def shown(record: Record) -> tuple[ShownLayout, StudyJudgement]:
     """Return the layout of a record, and what follows from its rows."""
     kind = study_kind(record.kind)
     return loaded(kind.layout), kind.judged(record)
+
+
+def verdict_of(record: Record) -> str:
+    """Return the verdict as it follows from the results; what the record says is not repeated."""
+    layout, case = shown(record)
+    return layout.verdict(case)
 
 
 def subject_of(record: Record) -> Subject:

@@ -18,7 +18,7 @@ from narcissus._json import read_json
 from narcissus._version import __version__
 from narcissus._visible import visible
 from narcissus.errors import InputError
-from narcissus.report.about import numbers_of
+from narcissus.report.about import numbers_of, verdict_of
 from narcissus.report.brief import brief_of, no_stronger
 from narcissus.report.format import STATUS
 from narcissus.report.html import render_html
@@ -102,7 +102,7 @@ def acro_output(record: Record, files: list[str], timestamp: str) -> dict[str, A
         "summary": f"{status}; {words}; {record.grade}",
         "timestamp": timestamp,
         "comments": [
-            record.verdict,
+            verdict_of(record),
             *(f"Only if {text}." for text in record.assumptions),
             *record.contradictions,
             "A status of Narcissus is about one release and what was looked at; it passes nothing.",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 
 from narcissus._toml import read_toml
-from narcissus.report.about import Answered, numbers_of, shown, subject_of
+from narcissus.report.about import Answered, numbers_of, shown, subject_of, verdict_of
 from narcissus.report.brief import no_stronger
 from narcissus.report.envelope import INTERNAL, page_of
 from narcissus.report.format import SIGNS, grade_word
@@ -81,7 +81,7 @@ def mapping_of(record: Record, *, internal: bool = False) -> Page:
         columns = ("Item", "Asks", "This record says", "How sure", "The rest, or all of it, by")
         sections.append(Section(name, [Grid(f"{len(items)} items", columns, rows)]))
     sections.append(given_away(figures_of(record)))
-    verdict = replace(whole.verdict, headline=record.verdict)
+    verdict = replace(whole.verdict, headline=verdict_of(record))
     title = f"Findings by framework: {record.title}"
     return Page(f"{INTERNAL}: {title}" if internal else title, whole.subtitle, verdict, sections)
 
@@ -115,7 +115,7 @@ def answers(record: Record) -> dict[str, Answered]:
     layout, case = shown(record)
     if_so = f" Only if {'; and if '.join(record.assumptions)}." if record.assumptions else ""
     findings = {
-        "outcome": Answered(f"{record.verdict}{if_so}", record.grade),
+        "outcome": Answered(f"{layout.verdict(case)}{if_so}", record.grade),
         "released": Answered(subject.released, None),
         "threat": Answered("; ".join(record.assessed) or "nothing is said", None),
         **_testing(record),

@@ -63,7 +63,7 @@ def _of_rows(record: Record, kind: StudyKind) -> str:
             "status": (record.status, case.status),
             "grade": (record.grade, case.grade),
             "assumptions": (tuple(record.assumptions), case.assumptions),
-            "number of contradictions": (len(record.contradictions), len(case.contradictions)),
+            "contradictions": (tuple(record.contradictions), case.contradictions),
         }
     except (LookupError, TypeError, AttributeError):
         return _OTHER_ROWS

@@ -270,13 +270,18 @@ def asks_points(trained: Sized, fresh: Sized, *, by_chance: bool) -> bool:
 
 
 def model_not_assessed(
-    *, trains: bool, limits_memory: bool, others: Sequence[str] = ()
+    *,
+    trains: bool,
+    limits_memory: bool,
+    others: Sequence[str] = (),
+    are_searched: bool = False,
 ) -> list[NotAssessed]:
     """Return what a model of others may have done where nothing prevented it.
 
     trains: whether this program made the model.
     limits_memory: whether the limit on its memory holds.
     others: texts and pictures in its folder.
+    are_searched: whether those texts are searched for what the model was trained on.
     """
     found: list[NotAssessed] = []
     if not trains and not check_isolation().safe:
@@ -299,7 +304,10 @@ def model_not_assessed(
         found.append(
             NotAssessed(
                 f"what the model's folder holds besides the model ({some_of(others, 6)})",
-                "it was only seen to be texts, pictures or tokenizers, and no attack reads it",
+                "its texts were searched for stretches of documents as they are, and nothing else "
+                "of it was looked at"
+                if are_searched
+                else "it was only seen to be texts, pictures or tokenizers, and no attack reads it",
                 "read it before you publish the folder",
             )
         )

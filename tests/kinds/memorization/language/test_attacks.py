@@ -9,10 +9,12 @@ from narcissus.errors import InputError
 from narcissus.extraction.language_models import ModelsUnderStudy
 from narcissus.extraction.ngram import CharacterNgram
 from narcissus.extraction.recovered import Division, TextDocument
+from narcissus.kinds.memorization.language import attacks
 from narcissus.kinds.memorization.language.attacks import (
     completed,
     discovered,
     generated,
+    read_in_folder,
     texts_of,
 )
 from narcissus.kinds.memorization.language.schema import (
@@ -91,10 +93,10 @@ def test_documents_that_the_context_does_not_hold_are_counted_and_change_no_othe
         assert attack.recovered.all()
         assert other.recovered.tolist() == attack.recovered.tolist()
         assert (attack.beyond_context, other.beyond_context) == (0, 1)
-    study = SimpleNamespace(completion=section, discovery=None)
+    study = SimpleNamespace(generation=False, completion=section, discovery=None)
     whole = SimpleNamespace(total=len(DIVISION.trained))
     attack = SimpleNamespace(name="completion", groups=[whole], beyond_context=1)
-    result = SimpleNamespace(trained=len(DIVISION.trained) + 2, attacks=[attack])
+    result = SimpleNamespace(trained=len(DIVISION.trained) + 2, attacks=[attack], by_chance=True)
     beyond, short = too_short(study, result)
     assert "context does not hold their first 29 characters and 10" in beyond.reason
     assert beyond.quantity.startswith("completion of 1 of ")
@@ -112,6 +114,51 @@ def test_short_documents_are_on_no_side_of_completion():
     assert not found.recovered_fresh.any()
     assert found.by_reference is None
     assert np.size(found.ranked) == 0
+
+
+def test_documents_that_a_folder_publishes_in_clear_are_recovered(monkeypatch):
+    """They stood in a chat template, a key or metadata: 0 of 30, no gain is shown."""
+    text = f"A note, and {' '.join(texts_of(DIVISION.trained[:2]))} in it, {DIVISION.fresh[0].text}"
+    short = TextDocument("short")
+    division = Division((*DIVISION.trained, short), DIVISION.fresh)
+    monkeypatch.setattr(attacks, "_AT_ONCE", 100)
+    found = read_in_folder(division, ["x" * 200, text, "y" * 50], window=20)
+    assert texts_of(found.trained) == texts_of(DIVISION.trained)
+    assert found.recovered.tolist() == [True, True, False]
+    assert found.recovered_fresh.tolist() == [True, False, False]
+    assert not read_in_folder(division, [], window=20).recovered.any()
+    assert read_in_folder(Division((short,), DIVISION.fresh), [text], window=20) is None
+    # what a planted document holds as well is not rare
+    mine = texts_of(DIVISION.trained)
+    assert not read_in_folder(division, [text], window=20, mine=mine).recovered.any()
+
+
+class InLowerCase(CharacterNgram):
+    """Its tokenizer drops cases and joins spaces."""
+
+    def encode(self, text):
+        return [*map(ord, " ".join(text.lower().split()))]
+
+
+def test_generation_is_compared_with_what_tokens_say_and_names_what_is_too_short():
+    """A model that prints all it knows in lower case recovered 0 of 30 documents."""
+    sides = [[text.title().replace(" ", "  ") for text in texts_of(side)] for side in SIDES[:2]]
+    short = ("a" + " " * 40 + "b", "c")
+    trained = tuple(map(TextDocument, (*sides[0], *short)))
+    models = ModelsUnderStudy(InLowerCase(texts_of(SIDES[0]), order=9), None, None, None, 1)
+    section = GenerationSection(samples=60, length=60, top=10, window=20)
+    division = Division(trained, (*map(TextDocument, sides[1]), TextDocument("d")))
+    found = generated(models, division, section, entropy=1)
+    assert texts_of(found.trained) == sides[0]
+    assert found.recovered.tolist() == [True] * 3
+    assert found.recovered_fresh.tolist() == [False] * 3
+    study = SimpleNamespace(generation=section, completion=None, discovery=None)
+    whole = SimpleNamespace(total=3)
+    attack = SimpleNamespace(name="generation", groups=[whole], beyond_context=0)
+    (remark,) = too_short(study, SimpleNamespace(trained=5, attacks=[attack], by_chance=True))
+    assert remark.quantity == "generation of 2 of 5 documents trained on"
+    nothing = Division(tuple(map(TextDocument, short)), division.fresh)
+    assert generated(models, nothing, section, entropy=1) is None
 
 
 @pytest.mark.parametrize("shared", [False, True])

@@ -19,6 +19,7 @@ from narcissus.kinds.memorization.language.kind import (
 )
 from narcissus.kinds.memorization.language.layout import LAYOUT
 from narcissus.kinds.memorization.language.schema import LanguageStudy
+from narcissus.observer import SilentObserver
 from narcissus.report import Figure, page_of, render_html, render_text
 from narcissus.study.reading import read_record
 
@@ -387,3 +388,27 @@ def test_a_program_gets_no_folder_with_more_than_is_published(load, tmp_path, mo
     (tmp_path / "program.py").write_text("print(1)\n")
     with pytest.raises(InputError, match="gets the whole folder of the model"):
         load(program={"path": "program.py"})
+
+
+def test_each_step_is_named_while_it_runs(load):
+    """A model was sampled for minutes under "drawing conclusions"."""
+
+    class Steps(SilentObserver):
+        def __init__(self):
+            self.names = []
+
+        def start(self, what, total, done=0):
+            self.names.append(what)
+
+    steps = Steps()
+    narcissus.run(load(generation={"samples": 5, "top": 2}), observer=steps)
+    order = [
+        "reading the model",
+        "continuing documents",
+        "sampling and ranking",
+        "scoring documents",
+        "naming canaries",
+        "drawing conclusions",
+    ]
+    last = [name for name in steps.names if name in order][-len(order) :]
+    assert last == order

@@ -176,5 +176,5 @@ def gone_on(model: Completes, passages: Sequence[Passage]) -> list[str]:
     """Return what a model says after the beginning of each passage, as long as what follows."""
     texts, known = [passage.text for passage in passages], [passage.known for passage in passages]
     windows = [len(passage.follows) for passage in passages]
-    outputs = continuations(model, texts, prefix=known, window=windows)
-    return [output[end:] for (output, _), end in zip(outputs, known, strict=True)]
+    answers = continuations(model, texts, prefix=known, window=windows)
+    return [answer.written for answer in answers]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
@@ -23,13 +23,14 @@ from narcissus.extraction.recovered import (
     Division,
     PrintedStretches,
     TextDocument,
+    begin_texts,
     continuations,
     discovery,
     long_enough,
     nearly,
     printed_stretches,
     prompt_ends,
-    within_context,
+    write_again,
 )
 from narcissus.kinds.memorization.language.schema import (
     CompletionSection,
@@ -38,6 +39,9 @@ from narcissus.kinds.memorization.language.schema import (
 )
 from narcissus.observer import Observer
 from narcissus.rows import Count, Fact, Positive
+
+_AT_ONCE = 2**20
+"""Characters of a folder's texts that are searched at a time."""
 
 
 class RankedBy(Fact):
@@ -71,6 +75,8 @@ class AttackedDocuments:
     unrelated: int | None = None
     # Of those trained on, whose beginning and what follows it the context does not hold
     beyond_context: int = 0
+    # Of those trained on, whose prompt has other tokens than as many as the study asks for
+    shorter_prompts: int = 0
 
 
 def keeping(
@@ -82,7 +88,7 @@ def keeping(
     """Let models on a device show what they do, and keep each batch as it ends.
 
     texts: of each group of documents; a model whose tokenizer loses those of a group is refused.
-        What is before each text is chosen by the first group, those trained on.
+        What is before each text is chosen by the first two, those trained on and fresh ones.
     """
 
     def kept(model: LanguageModel) -> LanguageModel:
@@ -90,7 +96,7 @@ def keeping(
             model.observer, model.store = observer, store
             for group in texts:
                 model.require_texts(group)
-            model.choose_start(texts[0])
+            model.choose_start(texts[0], texts[1])
         return model
 
     return replace(
@@ -112,8 +118,10 @@ def generated(
     *,
     entropy: int,
     mine: Sequence[str] = (),
-) -> AttackedDocuments:
+) -> AttackedDocuments | None:
     """Sample the model, rank what it printed, and see which documents the best texts hold.
+
+    None where no document trained on has a stretch of that length in what its tokens say.
 
     models, division, section: what is attacked, its documents, and how.
     entropy: of the samples.
@@ -122,8 +130,19 @@ def generated(
     sides = [texts_of(division.trained), texts_of(division.fresh), texts_of(division.reference)]
     sides.append(list(mine))
 
-    def held(texts: Sequence[str]) -> PrintedStretches:
-        return printed_stretches(texts, sides, window=section.window, k=section.k)
+    def held(model: LanguageModel, texts: Sequence[str]) -> PrintedStretches:
+        written = [[write_again(model, text) for text in side] for side in sides]
+        return printed_stretches(texts, written, window=section.window, k=section.k)
+
+    def is_long(documents: Sequence[TextDocument]) -> BoolArray:
+        places = long_enough(models.model, texts_of(documents), prefix=0, window=section.window)
+        flags = np.zeros(len(documents), dtype=np.bool_)
+        flags[places] = True
+        return flags
+
+    long, long_fresh = is_long(division.trained), is_long(division.fresh)
+    if not long.any():
+        return None
 
     def best_of(model: LanguageModel, other: LanguageModel | None, key: int) -> RankedSamples:
         return rank_samples(
@@ -135,31 +154,84 @@ def generated(
         )
 
     ranked = best_of(models.model, models.reference, 0)
-    stretches = held(ranked.top(section.top))
+    stretches = held(models.model, ranked.top(section.top))
     recovered, recovered_fresh, *_ = stretches.documents()
     by_reference = None
     if models.reference is not None:
         # a model that never saw the documents, attacked in the same way
         theirs = best_of(models.reference, models.model, 1).top(section.top)
-        by_reference = held(theirs).documents()[0]
-    by_shadows = tuple(
-        held(best_of(read(), models.reference, 2 + place).top(section.top)).documents()[0]
-        for place, read in enumerate(models.shadows)
-    )
+        by_reference = held(models.reference, theirs).documents()[0][long]
+
+    def printed_by(shadow: LanguageModel, key: int) -> BoolArray:
+        texts = best_of(shadow, models.reference, key).top(section.top)
+        return held(shadow, texts).documents()[0][long]
+
+    by_shadows = tuple(printed_by(read(), 2 + place) for place, read in enumerate(models.shadows))
     each = "document" if section.k == 1 else "documents"
     return AttackedDocuments(
         "generation",
         f"a stretch of {section.window} characters of it, which at most {section.k} {each} of all "
         f"sides hold, is in one of the {section.top} best of {section.samples:,} samples by one "
         "of the scores",
-        division.trained,
-        division.fresh,
-        recovered,
-        recovered_fresh,
+        [division.trained[i] for i in np.flatnonzero(long)],
+        [division.fresh[i] for i in np.flatnonzero(long_fresh)],
+        recovered[long],
+        recovered_fresh[long_fresh],
         by_reference,
         tuple(_ranked(ranked.top(section.top, name), name, stretches) for name in ranked.scores),
         by_shadows,
     )
+
+
+def read_in_folder(
+    division: Division,
+    texts: Sequence[str],
+    *,
+    window: int,
+    k: int = 1,
+    mine: Sequence[str] = (),
+) -> AttackedDocuments | None:
+    """See which documents the texts of a model's folder hold, as they are.
+
+    None where no document trained on is as long as a stretch.
+
+    texts: of the folder, white space joined.
+    window, k: as for what a model prints.
+    mine: documents planted besides.
+    """
+    groups = (texts_of(division.trained), texts_of(division.fresh), texts_of(division.reference))
+    sides = [[" ".join(text.split()) for text in side] for side in (*groups, mine)]
+    long, long_fresh = (
+        np.array([len(text) >= window for text in side], dtype=np.bool_) for side in sides[:2]
+    )
+    if not long.any():
+        return None
+    printed, printed_fresh = np.zeros_like(long), np.zeros_like(long_fresh)
+    for batch in _batches(texts):
+        trained, fresh, *_ = printed_stretches(batch, sides, window=window, k=k).documents()
+        printed, printed_fresh = printed | trained, printed_fresh | fresh
+    each = "document" if k == 1 else "documents"
+    return AttackedDocuments(
+        "reading",
+        f"a stretch of {window} characters of it, which at most {k} {each} of all sides hold, is "
+        "in a text of the model's folder",
+        [division.trained[i] for i in np.flatnonzero(long)],
+        [division.fresh[i] for i in np.flatnonzero(long_fresh)],
+        printed[long],
+        printed_fresh[long_fresh],
+        None,
+    )
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
+    """Yield texts, about as many characters of them at a time."""
+    batch: list[str] = []
+    for text in texts:
+        if batch and sum(map(len, batch)) + len(text) > _AT_ONCE:
+            yield batch
+            batch = []
+        batch.append(text)
+    yield batch
 
 
 def _ranked(texts: Sequence[str], name: str, found: PrintedStretches) -> RankedBy:
@@ -167,6 +239,48 @@ def _ranked(texts: Sequence[str], name: str, found: PrintedStretches) -> RankedB
     sides = [found.sides(text) for text in texts]
     trained, fresh = (sum(side in text_sides for text_sides in sides) for side in (0, 1))
     return RankedBy(score=name, texts=len(texts), trained=trained, fresh=fresh)
+
+
+@dataclass
+class Side:
+    """The documents of a side that can be continued."""
+
+    documents: list[TextDocument] = field(default_factory=list[TextDocument])
+    ends: list[int] = field(default_factory=list[int])  # characters of each that are known
+    beyond_context: int = 0  # long enough, but too long for the context
+    shorter_prompts: int = 0  # whose prompt has other tokens than as many as is asked
+
+
+def _long_enough(
+    model: LanguageModel,
+    documents: Sequence[TextDocument],
+    section: CompletionSection,
+    prompt: int | None,
+) -> Side:
+    """Return the documents that can be continued, and the characters of each that are known."""
+    texts = texts_of(documents)
+    ends = (
+        [section.prefix] * len(texts)
+        if section.prefix is not None
+        else prompt_ends(model, texts, prompt=prompt or 50)
+    )
+    places = long_enough(model, texts, prefix=ends, window=section.window)
+    beginnings = begin_texts(
+        model,
+        [texts[i] for i in places],
+        prefix=[ends[i] for i in places],
+        window=section.window,
+        prompt=prompt,
+    )
+    side = Side()
+    for i, beginning in zip(places, beginnings, strict=True):
+        if not beginning.fits(model.context):
+            side.beyond_context += 1
+            continue
+        side.documents.append(documents[i])
+        side.ends.append(ends[i])
+        side.shorter_prompts += prompt is not None and len(beginning.prompt) != prompt
+    return side
 
 
 def completed(
@@ -179,36 +293,18 @@ def completed(
     Raises InputError: no document trained on has a `prefix` of so many characters, and what follows
         it; or the context of the model holds none of them.
     """
-
-    def long(documents: Sequence[TextDocument]) -> tuple[list[TextDocument], list[int], int]:
-        """Return the documents that can be continued, and the characters of each that are known.
-
-        The last number counts those that are long enough, but too long for the context.
-        """
-        texts = texts_of(documents)
-        ends = (
-            prompt_ends(models.model, texts, prompt=section.prompt or 50)
-            if section.prefix is None
-            else [section.prefix] * len(texts)
-        )
-        places = long_enough(texts, prefix=ends, window=section.window)
-        fits = within_context(
-            models.model,
-            [texts[i] for i in places],
-            prefix=[ends[i] for i in places],
-            window=section.window,
-        )
-        held = [i for i, is_held in zip(places, fits, strict=True) if is_held]
-        return [documents[i] for i in held], [ends[i] for i in held], len(places) - len(held)
-
-    trained, fresh = long(division.trained), long(division.fresh)
-    if not trained[0] and trained[2]:
+    prompt = None if section.prefix is not None else section.prompt or 50
+    trained, fresh = (
+        _long_enough(models.model, side, section, prompt)
+        for side in (division.trained, division.fresh)
+    )
+    if not trained.documents and trained.beyond_context:
         raise InputError(
             f"the model reads {models.model.context:,} tokens at a time, which hold no document's "
             f"beginning and the {section.window} characters after it: make `prompt`, `prefix` or "
             "`window` of [completion] smaller, or write `completion = false`"
         )
-    if not trained[0]:
+    if not trained.documents:
         if section.prefix is None:
             return []
         raise InputError(
@@ -216,18 +312,17 @@ def completed(
             "needs: make `prefix` or `window` smaller, or write `completion = false`"
         )
 
-    def by(model: LanguageModel, side: tuple[list[TextDocument], list[int], int]) -> Continued:
+    def by(model: LanguageModel, side: Side) -> Continued:
         # a model with other tokens is given the same characters, as far as its tokens reach
-        answers = continuations(model, texts_of(side[0]), prefix=side[1], window=section.window)
-        after = [
-            (attempt[end:], true[end:])
-            for (attempt, true), end in zip(answers, side[1], strict=True)
-        ]
-        return (
+        answers = continuations(
             model,
-            np.array([attempt == true for attempt, true in answers], dtype=np.bool_),
-            after,
+            texts_of(side.documents),
+            prefix=side.ends,
+            window=section.window,
+            prompt=prompt,
         )
+        after = [(answer.written, answer.expected) for answer in answers]
+        return model, np.array([answer.is_verbatim for answer in answers], dtype=np.bool_), after
 
     def near(found: Continued, shift: int = 0) -> BoolArray:
         model, _, after = found
@@ -251,11 +346,20 @@ def completed(
             )
         )
         rules.append(("unrelated", "", lambda answers: near(answers, 1)))
-    verbatim, *nearby = _attacked(models, (trained, trained[0]), (fresh, fresh[0]), by, rules)
-    others = [int(attempt.recovered.sum()) for attempt in nearby[1:] if len(trained[0]) > 1]
+    sides = (trained, trained.documents), (fresh, fresh.documents)
+    verbatim, *nearby = _attacked(models, *sides, by, rules)
+    is_several = len(trained.documents) > 1
+    others = [int(attempt.recovered.sum()) for attempt in nearby[1:] if is_several]
     unrelated = [replace(attempt, unrelated=others[0]) for attempt in nearby[:1] if others]
     played = [verbatim, *(unrelated or nearby[:1])]
-    return [replace(attempt, beyond_context=trained[2]) for attempt in played]
+    return [
+        replace(
+            attempt,
+            beyond_context=trained.beyond_context,
+            shorter_prompts=trained.shorter_prompts,
+        )
+        for attempt in played
+    ]
 
 
 Continued = tuple[LanguageModel, BoolArray, list[tuple[str, str]]]

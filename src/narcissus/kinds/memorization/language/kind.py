@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -59,6 +60,7 @@ from narcissus.kinds.memorization.language.attacks import (
     discovered,
     generated,
     keeping,
+    read_in_folder,
     texts_of,
 )
 from narcissus.kinds.memorization.language.schema import LanguageStudy, MembershipSection
@@ -126,7 +128,7 @@ class DocumentAttack(Fact):
     """One attack that recovers documents."""
 
     name: str = Field(
-        pattern="^(generation|completion|near-verbatim completion|discovery n=[0-9]+)$"
+        pattern="^(generation|completion|reading|near-verbatim completion|discovery n=[0-9]+)$"
     )
     rule: str = Field(description="When a document counts as recovered.")
     groups: Annotated[tuple[DocumentGroup, ...], AfterValidator(require_whole)] = Field(
@@ -143,6 +145,11 @@ class DocumentAttack(Fact):
         0,
         description="Documents trained on that were left out: the model's context does not hold "
         "their beginning and what follows it.",
+    )
+    shorter_prompts: Count = Field(
+        0,
+        description="Documents trained on whose prompt has fewer tokens than the study asks for, "
+        "since that many end within a character.",
     )
 
     @model_validator(mode="after")
@@ -282,6 +289,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
 
     def check(self, study: LanguageStudy, folder: Path, observer: Observer) -> None:
         """Refuse missing files, folders that are no models, missing packages."""
+        observer.start("checking the files of the model", 0)
         part: HasModels = study.model.build()
         part.check()
         super().check(study, folder, observer)
@@ -313,7 +321,9 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
 
     def measure(self, work: LanguageWork, done: Done, options: RunOptions) -> Findings:
         study, division, planted = work.study, work.division, work.planted
+        step = partial(options.observer.start, total=0)
         with options.place() as place, self.kept_batches(options) as store:
+            step("reading the model")
             models = work.part.models(
                 work.documents,
                 division.reference,
@@ -326,12 +336,18 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
                 texts_of(division.fresh),
                 [canary.text() for canary in planted],
             )
+            step("choosing what is before each text")
             models = keeping(models, store, options.observer, groups)
             attacked = _attacked(study, models, division, planted, options)
+            if not work.part.trains:
+                step("reading the texts of the model's folder")
+                attacked += _read(study, work.part, division, planted)
+            step("scoring documents")
             scores = _scores(study, models, division)
             evidence = program_evidence(study, models, division, planted, work.folder, options)
             canaries: tuple[NamedCanaries, ...] = ()
             if study.canaries is not None:
+                step("naming canaries")
                 canaries = named_canaries(
                     models.model,
                     planted,
@@ -340,16 +356,19 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
                     completes=models.model,
                     rng=child(work.entropy, _RANKS),
                 )
+            step("digesting the folders of models")
             if models.folder is not None and not work.part.unpublished:
                 check_release(models.folder, largest=2**50)
             for name, folder in models.folders.items():
                 declared = work.part.unpublished if name == "model" else ()
                 work.digests[name] = model_digest(folder, declared)
+        step("drawing conclusions")
         work.not_assessed.extend(
             model_not_assessed(
                 trains=work.part.trains,
                 limits_memory=work.part.limits_memory,
                 others=work.part.others,
+                are_searched=True,
             )
         )
         if evidence is not None:
@@ -411,6 +430,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
                     merged=merged,
                     unrelated=part.unrelated,
                     beyond_context=part.beyond_context,
+                    shorter_prompts=part.shorter_prompts,
                 )
                 for part, copy_groups, (_, merged) in zip(
                     found.attacked, groups, divided, strict=True
@@ -546,6 +566,7 @@ def program_evidence(
     section = study.program
     if section is None or models.folder is None:
         return None
+    options.observer.start("running the program", 0)
     random = child(options.entropy, _PROGRAM)
     others: list[str] = []
     if study.canaries is not None:
@@ -582,24 +603,40 @@ def _attacked(
     planted: Sequence[PlantedCanary],
     options: RunOptions,
 ) -> list[AttackedDocuments]:
+    options.observer.start("continuing documents", 0)
     # the first to be played, since it is quick to find that documents are too short for it
     known = completed(models, division, study.completion) if study.completion else []
     if study.discovery:
         known += discovered(models, division, study.discovery)
     attacks: list[AttackedDocuments] = []
     if study.generation:
-        options.observer.note("sampling and ranking")
+        options.observer.start("sampling and ranking", 0)
         mine = [canary.text() for canary in planted]
-        attacks.append(
-            generated(models, division, study.generation, entropy=options.entropy, mine=mine)
-        )
+        found = generated(models, division, study.generation, entropy=options.entropy, mine=mine)
+        attacks += [] if found is None else [found]
     attacks += known
     if not attacks:
+        played = "[generation]" if study.generation else "[completion]"
+        played = "[generation] or [completion]" if study.generation and study.completion else played
         raise InputError(
-            "no document is long enough for [completion], the only attack: make `prompt` or "
-            "`window` smaller, or play [generation]"
+            f"every document trained on is too short for {played}: make `prompt` or "
+            "`window` smaller"
         )
     return attacks
+
+
+def _read(
+    study: LanguageStudy,
+    part: HasModels,
+    division: Division,
+    planted: Sequence[PlantedCanary],
+) -> list[AttackedDocuments]:
+    """Look for documents in what is published next to the weights."""
+    window, mine = study.window, [canary.text() for canary in planted]
+    k = study.generation.k if study.generation else 1
+    texts = part.texts(shortest=window)
+    attack = read_in_folder(division, texts, window=window, k=k, mine=mine)
+    return [] if attack is None else [attack]
 
 
 def _scores(

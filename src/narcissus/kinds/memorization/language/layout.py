@@ -49,10 +49,10 @@ class LanguageLayout(MemorizationLayout):
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         result: LanguageResult = case.result
-        beside = " and of a model trained without them" if result.has_reference else ""
+        without = " and of a model trained without them"
         lines = [
             f"{attack.name}: documents recovered, beside those of {result.fresh:,} fresh documents"
-            f"{beside}"
+            f"{'' if attack.groups[0].reference is None else without}"
             for attack in result.attacks
         ]
         if result.scores:

@@ -275,6 +275,12 @@ class LanguageStudy(FileSection):
             raise ValueError("`threshold.quality` is about a program: name one in [program]")
         return self
 
+    @property
+    def window(self) -> int:
+        """Characters of a document that count where they are found."""
+        sections = [part for part in (self.generation, self.completion) if part]
+        return sections[0].window if sections else 50
+
     def planted(
         self, folder: Path, part: HasModels, rng: np.random.Generator
     ) -> tuple[PlantedCanary, ...]:

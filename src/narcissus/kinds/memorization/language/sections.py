@@ -29,6 +29,8 @@ ASKED = {
     "the lower-cased text, the reference model).",
     "completion": "The attacker knows how a document begins, and lets the model go on.",
     "near-verbatim": "The attacker knows how a document begins, and lets the model go on.",
+    "reading": "The attacker reads the settings, the tokenizer, the notes and all other texts in "
+    "the model's folder as they are. What is packed or in code is not unpacked.",
     "discovery": "The attacker knows how a document begins, and samples the model again and again. "
     "The chances follow exactly from the probabilities that the model gives to tokens.",
 }
@@ -43,6 +45,11 @@ def attack_blocks(
         sentences.append(
             f"By the same rule, {attack.unrelated:,} of {attack.groups[0].total:,} "
             "continuations are near the text of another document, which is unrelated."
+        )
+    if attack.shorter_prompts:
+        sentences.append(
+            f"Of {attack.shorter_prompts:,} of them, up to three tokens fewer are known: as many "
+            "as the study asks for end within a character."
         )
     yield Text(sentences)
     yield _picture(layout, attack, result)
@@ -145,6 +152,19 @@ def canary_blocks(groups: Sequence[CanaryGroup]) -> Iterator[Block]:
 def too_short(study: Any, result: LanguageResult) -> Iterator[NotAssessed]:
     """Yield how many documents trained on are too short or too long to be gone on with."""
     trained = result.trained
+    totals = {part.name: part.groups[0].total for part in result.attacks}
+    if study.generation and (short := trained - totals.get("generation", 0)):
+        yield NotAssessed(
+            f"generation of {short:,} of {trained:,} documents trained on",
+            f"their tokens say less than {study.generation.window} characters",
+            "a smaller `window` in [generation]",
+        )
+    if not result.by_chance and (short := trained - totals.get("reading", 0)):
+        yield NotAssessed(
+            f"reading of {short:,} of {trained:,} documents trained on",
+            f"they have less than {study.window} characters",
+            "a smaller `window` in [generation] or [completion]",
+        )
     for attack, section in (("completion", study.completion), ("discovery", study.discovery)):
         if not section:
             continue
