@@ -7,7 +7,7 @@ narrow the counts, and sums show totals and groups. What nothing explains is a q
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from narcissus._validation import did_you_mean
 from narcissus._visible import visible
@@ -28,7 +28,7 @@ from narcissus.counts.percents import OF_PRINTED
 from narcissus.counts.reading import COLUMNS, Cell, TableRead, require_single
 from narcissus.counts.system import EVERYBODY, Structure
 from narcissus.counts.texts import ask_for_texts, list_named, list_texts, list_unknown_columns
-from narcissus.counts.totals import ask_for_gaps, find_labels
+from narcissus.counts.totals import FoundLabels, ask_for_gaps, find_labels
 from narcissus.counts.unmarked import ask_for_marks, unmarked
 from narcissus.errors import InputError
 from narcissus.rows import Unaccounted
@@ -127,25 +127,9 @@ def understand(
         name: {*labels.parents.get(name, {}).values(), *known.get(name, {}).values()}
         for name in {*labels.parents, *known}
     }
-    uses: dict[str, list[ColumnUse]] = {}
-    narrowed: list[Cell] = []
-    possible_parts: list[str] = []
-    for table in tables:
-        several = {name for other in tables if other is not table for name in other.header}
-        read = FurtherColumns(
-            table,
-            labels.without_totals(each[table.file]),
-            rules,
-            structure.others,
-            (margins or {}).get(table.file, {}),
-            several,
-            wholes,
-        ).read()
-        uses[table.file], each[table.file] = read.uses, read.cells
-        questions += read.questions
-        possible_parts += _of_possible_parts(table.file, read.possible_parts)
-        narrowed += read.narrowed
-    labels = labels.joined(find_labels(narrowed, structure, rules, flat, indented))
+    further = _read_further(tables, each, labels, structure, rules, margins or {}, wholes)
+    each, questions = further.cells, [*questions, *further.questions]
+    labels = labels.joined(find_labels(further.narrowed, structure, rules, flat, indented))
     cells = [cell for some in each.values() for cell in some]
     plain, open_marks = _without_marks(tables, labels.without_totals(cells), rules)
     questions += open_marks
@@ -175,30 +159,68 @@ def understand(
         )
     layouts = tuple(
         replace(
-            layout_of(table, uses[table.file], cells, labels, groups, rules),
+            layout_of(table, further.uses[table.file], cells, labels, groups, rules),
             texts=texts[table.file],
         )
         for table in tables
     )
     slices = _slices(plain, structure, labels.open_names) if labels.questions else None
-    names = [] if texts_tell_nothing else list_named(tables, cells, structure, rules)
-    orders = list_orders(cells, groups, order)
     supposes = (*_of_codes(labels.coded), *_of_exact(tables))
     premises = (
         *_one_population(tables, structure),
-        *_of_printed(uses),
+        *_of_printed(further.uses),
         *_of_columns(tables),
         *list_tied(cells, same),
-        *names,
-        *orders,
+        *(() if texts_tell_nothing else list_named(tables, cells, structure, rules)),
+        *list_orders(cells, groups, order),
         *supposes,
     )
     if all(cell.count.kind in ("exact", "derived") for cell in cells):
         premises = supposes = ()
-    premises = (*premises, *possible_parts)
+    premises = (*premises, *further.possible_parts)
     return PublishedTables(
         cells, structure, layouts, tuple(join_columns(questions)), slices, premises, supposes
     )
+
+
+@dataclass
+class _FurtherRead:
+    """What the further columns of all tables tell, by file."""
+
+    cells: dict[str, list[Cell]]
+    uses: dict[str, list[ColumnUse]] = field(default_factory=dict)
+    narrowed: list[Cell] = field(default_factory=list)
+    questions: list[Unaccounted] = field(default_factory=list)
+    possible_parts: list[str] = field(default_factory=list)
+
+
+def _read_further(
+    tables: Sequence[TableRead],
+    cells: Mapping[str, list[Cell]],
+    labels: FoundLabels,
+    structure: Structure,
+    rules: Rules,
+    margins: Mapping[str, Mapping[str, tuple[str, ...]]],
+    wholes: Mapping[str, Set[str]],
+) -> _FurtherRead:
+    """Read the columns besides dimensions and counts of each table: percentages, codes, parts."""
+    further = _FurtherRead(dict(cells))
+    for table in tables:
+        others = {name for other in tables if other is not table for name in other.header}
+        read = FurtherColumns(
+            table,
+            labels.without_totals(cells[table.file]),
+            rules,
+            structure.others,
+            margins.get(table.file, {}),
+            others,
+            wholes,
+        ).read()
+        further.uses[table.file], further.cells[table.file] = read.uses, read.cells
+        further.questions += read.questions
+        further.possible_parts += _of_possible_parts(table.file, read.possible_parts)
+        further.narrowed += read.narrowed
+    return further
 
 
 def _of_files(tables: Sequence[TableRead], order: Mapping[str, str]) -> Mapping[str, str]:
