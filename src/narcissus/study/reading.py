@@ -75,7 +75,8 @@ def _of_rows(record: Record, kind: StudyKind) -> str:
         return "some of its criteria do not follow from its numbers"
     for name, (claim, judgement) in pairs.items():
         if claim != judgement:
-            return f"the {name} is {claim!r}, and that of the rows {judgement!r}"
+            of = "those" if isinstance(claim, tuple) else "that"
+            return f"as {name} it has {claim!r}, and {of} of the rows: {judgement!r}"
     _show(record, kind, case)
     return ""
 
