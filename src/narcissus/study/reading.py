@@ -75,8 +75,8 @@ def _of_rows(record: Record, kind: StudyKind) -> str:
         return "some of its criteria do not follow from its numbers"
     for name, (claim, judgement) in pairs.items():
         if claim != judgement:
-            of = "those" if isinstance(claim, tuple) else "that"
-            return f"as {name} it has {claim!r}, and {of} of the rows: {judgement!r}"
+            are = ("are", "those") if isinstance(claim, tuple) else ("is", "that")
+            return f"the {name} {are[0]} {claim!r}, and {are[1]} of the rows {judgement!r}"
     _show(record, kind, case)
     return ""
 
