@@ -145,6 +145,11 @@ class Unaccounted(Fact):
         things += "|unread (?:extra fields|characteristics)"
         return re.match(f"(\\w+ )?columns|values |the ({things})", self.subject) is not None
 
+    @property
+    def counts(self) -> str:
+        """Return how many people it is about, in a few words; nothing where none are counted."""
+        return ""
+
 
 Role = Literal["guess", "attack", "fresh", "gain", "excess", "bound", "refuted", "measure"]
 

@@ -8,10 +8,21 @@ import pytest
 
 from narcissus.audits import run
 from narcissus.errors import InputError
-from narcissus.kinds.synthetic.copies import GROUPS_LEFT, _of_groups
+from narcissus.kinds.synthetic.copies import (
+    ACCEPTED,
+    GROUPS_LEFT,
+    CountedQuestion,
+    _of_groups,
+)
+from narcissus.kinds.synthetic.copies import CONTROL as BY_CONTROL
+from narcissus.kinds.synthetic.copy_sentences import unseen
+from narcissus.kinds.synthetic.kind import KIND, _criteria
 from narcissus.kinds.synthetic.propose import completed
+from narcissus.kinds.synthetic.schema import ExcessThreshold
+from narcissus.kinds.synthetic.screen import glance_of
 from narcissus.kinds.table.twins import guessed
 from narcissus.report import page_of, render_html, render_text
+from narcissus.report.first_screen import first_screen
 from narcissus.study.load import load_study
 from narcissus.synthetic.changes import ChangedPeople
 
@@ -90,6 +101,79 @@ def test_a_backup_in_the_metadata_is_not_judged_in_favour(with_backup, tmp_path)
     assert audit.status == "not shown"
     assert "metadata `backup` of the file" in screen.not_looked_at
     assert f"as you declare, nothing about a person follows from the {name}." in screen.answer
+
+
+# Which people a number is of
+
+
+QUESTIONS = {
+    "columns recoded": ("people who are unique in the data", "stand in the file with them recoded"),
+    "the rows that are nearly a person": ("people", "have a row that is far nearer to them"),
+    "column `iron`": ("people with a value of their own in `iron`", "stand in the file by it"),
+    "the rows of whole groups by `ill`": ("groups of rows", "stand in the file with all rows"),
+}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Results of a file of other people, and of one of copies in some columns, each once."""
+    folder = tmp_path_factory.mktemp("open")
+    files = {"whole": MADE, "by columns": planted(REAL, MADE, 60, LABS[:4])}
+    audits = {name: audited(folder, made, control=None)[0] for name, made in files.items()}
+    return {name: audit.record for name, audit in audits.items()}
+
+
+def opened(record, *questions):
+    """Return the first screen of a record, were these questions open."""
+    result = record.result.model_copy(update={"unaccounted": questions})
+    accepts = ExcessThreshold.model_validate({"copies": 0.9})
+    case = KIND.conclude(KIND.found(_criteria(result, accepts), result))
+    record = record.model_copy(update={"status": case.status})
+    return case, first_screen(record, case, glance_of(case))
+
+
+def question_of(subject, standing=200, declaration=BY_CONTROL):
+    who, does = QUESTIONS[subject]
+    return CountedQuestion(
+        subject=subject, reason=f"{standing} of 300 {who} {does}.", declaration=declaration,
+        who=who, does=does, standing=standing, of=300, expected=2.0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("way", ["whole", "by columns"])
+@pytest.mark.parametrize("subject", QUESTIONS)
+def test_every_number_of_an_open_screen_says_whom_it_is_of(subject, way, results):
+    """300 of 300 stood in the file, and the excess of copies was none, by three columns."""
+    case, screen = opened(results[way], question_of(subject))
+    assert case.status == "undeclared"
+    assert f"200 of 300 {QUESTIONS[subject][0]}" in screen.sentences[1][0]
+    copied = results[way].result.copied
+    for line in screen.rests_on:
+        assert "Counted" not in line
+        if "excess of" in line.lower():
+            assert ("hole copies, as the file is written" in line) == (not copied.columns)
+            assert all(name in line for name in copied.columns)
+
+
+@pytest.mark.parametrize("subject", QUESTIONS)
+def test_every_open_question_is_counted(subject, results):
+    """Of a second question the subject alone was told, and no number."""
+    first = next(name for name in QUESTIONS if name != subject)
+    _, screen = opened(results["whole"], question_of(first), question_of(subject, 123))
+    text = " ".join(screen.rests_on)
+    assert f"Not accounted for: {subject} (123 of 300 {QUESTIONS[subject][0]}" in text
+
+
+EITHER = f"{BY_CONTROL}; or {ACCEPTED}"
+
+
+@pytest.mark.parametrize("ways", [(BY_CONTROL, EITHER), (EITHER, BY_CONTROL)])
+def test_each_remedy_is_advised_once(ways, results):
+    subjects = list(QUESTIONS)[:2]
+    each = [question_of(name, 200, way) for name, way in zip(subjects, ways, strict=True)]
+    _, screen = opened(results["whole"], *each)
+    assert screen.answer.count("--control FILE") == 1
+    assert "--copies" not in screen.answer
 
 
 # What was not looked at, and what is declared
@@ -285,4 +369,14 @@ def test_groups_of_rows_are_asked_about_as_groups():
     assert question.subject == "the rows of whole groups by `place`"
     assert "10 of 109 groups of several rows" in question.reason
     assert question.who.startswith("groups of rows")
-    assert "`place`" in GROUPS_LEFT.format("`place`")
+    assert "`place`" in GROUPS_LEFT.format(" by `place`")
+
+
+def test_of_people_of_several_rows_single_rows_alone_are_sought(results):
+    """None of 200 patients could be copied unseen whole, and 25 were, their dates moved."""
+    result = results["whole"].result
+    assert "could be copied unseen whole" in unseen(result)
+    left = (GROUPS_LEFT.format(" by `ill`"),)
+    text = unseen(result.model_copy(update={"not_sought": left}))
+    assert "unseen with single rows as they are written" in text
+    assert "whole" not in text

@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from narcissus.kinds.synthetic.copies import _of_columns
 from narcissus.synthetic.full_files import read_whole
+from narcissus.synthetic.traces import traces_of
 
 SYLLABLES = [f"{c}{v}" for c in "BDKLMNRST" for v in "aeiou"]
 
@@ -198,3 +200,56 @@ def test_a_control_counts_names_in_a_declared_column_as_well():
     made = made.assign(case=real["case"])
     (names,) = read_whole(real, made, control, irrelevant=["case"]).put_back
     assert (names.beside.successes, names.beside.others) == (200, 0)
+
+
+# Numbers of people in texts
+
+
+def accounts(seed, n=200):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({
+        "saldo": np.round(rng.lognormal(7.5, 0.8, n), 2),
+        "price": rng.integers(5, 3 * n, n) + 0.99,
+        "rent": 50 * rng.integers(8, 2 * n, n),
+        "age": rng.integers(18, 90, n),
+    })  # fmt: skip
+
+
+def noted(made, values, form="account {}"):
+    notes = [form.format(str(value)) for value in values]
+    return made.assign(note=notes + [""] * (len(made) - len(notes)))
+
+
+@pytest.mark.parametrize("mark", [".", ","])
+@pytest.mark.parametrize("column", ["saldo", "price", "rent"])
+def test_numbers_of_people_in_notes_are_counted(column, mark):
+    """Forty balances stood in notes, to the cent, and the notes were to be declared away."""
+    real = accounts(1)
+    alone = real[column][~real[column].duplicated(keep=False)]
+    values = [str(value).replace(".", mark) for value in alone[:40]]
+    made = noted(accounts(2), values, "account {} closed")
+    files = read_whole(real, made)
+    inside = {each.column: each for each in files.inside if each.within == "note"}
+    assert inside[column].standing >= 40
+    assert inside[column].expected < 10
+    questions = list(_of_columns(files, traces_of(files, [column], [column], entropy=1), 0.0,
+                                 can_tell=False, is_exceeded=False))  # fmt: skip
+    assert not any("--irrelevant note" in each.declaration for each in questions)
+    assert any(
+        "control" in each.declaration
+        and "in `note`" in each.reason
+        and f"`{column}`" in each.reason
+        for each in questions
+    )
+    declared = read_whole(real, made, irrelevant=["note"])
+    assert [each.within for each in declared.put_back if each.column == column] == ["note"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("column", ["saldo", "price", "rent", "age"])
+def test_numbers_of_other_people_in_notes_are_nobodys(seed, column):
+    """Prices end alike, and rents are round: others have the same."""
+    made, others = accounts(20 + seed), accounts(30 + seed)
+    files = read_whole(accounts(10 + seed), noted(made, others[column]))
+    assert not files.inside
+    assert "note" in files.strange

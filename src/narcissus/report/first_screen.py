@@ -555,13 +555,23 @@ def _declarations(unaccounted: Sequence[Unaccounted]) -> Iterator[str]:
 
 
 def _least(declarations: Sequence[str]) -> list[str]:
-    """Return each declaration once, and none of which another one is an alternative.
+    """Return each remedy once: of questions that share some, these alone.
 
     >>> _least(["`--control FILE`", "`--irrelevant note`; or `--control FILE`", "`--control FILE`"])
     ['`--control FILE`']
+    >>> _least(["`--control FILE`; or `--copies SHARE`", "`--control FILE`"])
+    ['`--control FILE`']
     """
-    each = list(dict.fromkeys(declarations))
-    return [text for text in each if not set(text.split("; or ")[1:]) & set(each)]
+    least: list[list[str]] = []
+    for text in dict.fromkeys(declarations):
+        ways = text.split("; or ")
+        for at, others in enumerate(least):
+            if shared := [way for way in others if way in ways]:
+                least[at] = shared
+                break
+        else:
+            least.append(ways)
+    return ["; or ".join(ways) for ways in least]
 
 
 def _bullets(
@@ -569,7 +579,7 @@ def _bullets(
 ) -> Iterator[str]:
     """Yield what the answer rests on, the weightiest first; the last one counts the rest."""
     bullets = [_refuted(sentence) for sentence in record.contradictions]
-    bullets += [f"Not accounted for: {item.subject}." for item in case.unaccounted]
+    bullets += [_left(item) for item in case.unaccounted]
     weak = [r.reason.rstrip(".") for r in record.not_assessed if r.quantity == WEAK]
     bullets += [f"{reason[0].upper()}{reason[1:]}." for reason in weak]
     bullets += [*_sampling(glance, case.decision), *glance.notes]
@@ -588,6 +598,12 @@ def _bullets(
     yield from bullets[: MOST_BULLETS - 1]
     rest = [sentence.removeprefix("Assumes that ") for sentence in bullets[MOST_BULLETS - 1 :]]
     yield f"Also, in full below: {_named(rest, 2)}."
+
+
+def _left(item: Unaccounted) -> str:
+    """Name what is not accounted for, and how many people it is about."""
+    counts = f" ({item.counts})" if item.counts else ""
+    return f"Not accounted for: {item.subject}{counts}."
 
 
 def _given(glance: Glance, limit: Reach | None, case: StudyJudgement) -> Iterator[str]:

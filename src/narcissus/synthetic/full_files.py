@@ -35,8 +35,10 @@ from narcissus.synthetic.files import (
     raw_columns,
 )
 from narcissus.synthetic.histories import (
+    RowsBound,
     groups_of_rows,
     numbering_column,
+    rows_bound,
     rows_of_groups,
     rows_together,
 )
@@ -185,6 +187,8 @@ class WholeFiles(Sides):
     # column of the data, and the control, that numbers people of several rows; None where one is
     # named, or none is there
     numbering: str | None = None
+    bound: RowsBound | None = None  # what binds rows of the data to one another
+    unit: str | None = None  # column that names each row's person, as the user says
 
     @property
     def is_large(self) -> bool:
@@ -289,6 +293,7 @@ def read_whole(
     theirs = raws["synthetic"].pop(unit or "", None)
     history = _people_together(raws, units | ({} if theirs is None else {"synthetic": theirs}))
     groups = _grouped(raws, irrelevant, read_as)
+    bound = rows_bound(raws["real"])
     numbering = None if unit else _numbering(raws)
     names = _paired(raws["real"], raws["synthetic"])
     lacking = tuple(sorted(c for c in names if c not in raws.get("control", raws["real"])))
@@ -359,6 +364,7 @@ def read_whole(
     files = _with_codes(replace(files, groups=groups))
     is_in_memory = not isinstance(synthetic, str | Path)
     files = replace(files, numbering=numbering, is_in_memory=is_in_memory)
+    files = replace(files, bound=bound, unit=unit)
     return replace(files, places=None, with_repeated=None) if ORDER in irrelevant else files
 
 

@@ -6,12 +6,14 @@ Whoever puts histories back, each row changed a little, is seen by the rows of a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._random import child
 from narcissus.synthetic.files import Raw
 from narcissus.tables.spelling import Value, number_in
 from narcissus.tables.tally import RawColumn
@@ -30,6 +32,9 @@ _COUNTED_OFF = 0.95  # share of the rows in groups whose places are 1, 2, 3 and 
 _FEWEST_SECOND = 0.1  # share of the rows that are second in their group
 _FEWEST_EACH = 2  # rows of the middle one of all groups
 _CONSTANT = 0.95  # share of the groups in which a column of the whole group has one value
+_MIXED = 0.9  # of that share, at most, where a column is in common and not nearly constant
+_BOUND = 0.5  # share of the rows of a column's value that another row has, where groups agree
+_STANDARD_ERRORS = 5.0  # by which rows agree more often than chance explains
 _MOST_BY = 4  # columns that tell groups apart
 _REPEATED = 0.8  # share of the rows of a column's value that another row has, where it names people
 
@@ -51,6 +56,11 @@ def numbering_column(raws: Mapping[str, Raw]) -> str | None:
 
 def _names_several(column: RawColumn) -> bool:
     """Return whether most rows share a value, a whole number or a text: measures name nobody."""
+    return _may_name(column, _REPEATED)
+
+
+def _may_name(column: RawColumn, repeated: float) -> bool:
+    """Return whether so many of the rows share a value, a whole number or a text."""
     times = np.bincount(column.codes[~column.gaps].astype(np.int64))
     times = times[times > 0]
     many = len(column.codes)
@@ -58,7 +68,7 @@ def _names_several(column: RawColumn) -> bool:
         all(isinstance(number_in(value), int | None) for value in column.distinct)
         and len(times) >= FEWEST_PEOPLE
         and int(times.max()) <= _MOST_ROWS_EACH
-        and float(times[times > 1].sum()) >= _REPEATED * many
+        and float(times[times > 1].sum()) >= repeated * many
     )
 
 
@@ -137,16 +147,7 @@ class RowGroups:
     units: Mapping[str, RawColumn]
     common: tuple[str, ...]  # columns in which the rows of a group have one value
     is_counted_off: bool
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether groups are surely some: they have more in common, or texts as their names."""
-        names = self.units["real"].distinct
-        return (
-            bool(self.common)
-            or self.is_counted_off
-            or any(isinstance(n, str) and number_in(n) is None for n in names)
-        )
+    is_clear: bool  # whether rows stand together, and not only may
 
 
 def groups_of_rows(raws: Mapping[str, Raw]) -> list[RowGroups]:
@@ -170,9 +171,109 @@ def groups_of_rows(raws: Mapping[str, Raw]) -> list[RowGroups]:
                 units[file] = column
         if {"real", "synthetic"} <= units.keys():
             common = _common(raws["real"], units["real"], name)
-            ways.append(RowGroups(name, units, common, is_place))
+            is_clear = is_place or _stand_together(raws["real"], name)
+            ways.append(RowGroups(name, units, common, is_place, is_clear))
     ways.sort(key=lambda way: not way.is_clear)
     return ways[:MOST_WAYS]
+
+
+@dataclass(frozen=True)
+class RowsBound:
+    """What binds rows of the data to one another, so that they may be of one person or group."""
+
+    by: tuple[str, ...]  # columns under whose values rows stand together
+    common: tuple[str, ...]  # what rows of the first of these have in common
+    is_by_order: bool  # rows that stand next to one another are more alike than others
+
+
+def rows_bound(raw: Raw) -> RowsBound | None:
+    """Return what binds rows of the data, whatever the file has; None where nothing does.
+
+    A column that names or numbers groups is one of whose groups nearly all have a value of another
+    column in common, which rows in another order have not. Or neighbours agree in a column, more
+    often than rows in another order, and no column is sorted.
+    """
+    rows = max((len(column.codes) for column in raw.values()), default=0)
+    if not 0 < rows <= MOST_GROUPED:
+        return None
+    named = {n: _telling(raw, c, n) for n, c in raw.items() if _may_name(c, _BOUND)}
+    by = sorted((n for n, some in named.items() if some), key=lambda name: -len(named[name]))
+    common = named[by[0]] if by else ()
+    is_by_order = _are_neighbours_alike(raw)
+    return RowsBound(tuple(by), common, is_by_order) if by or is_by_order else None
+
+
+def _stand_together(raw: Raw, name: str) -> bool:
+    """Check whether rows with one value of a column are alike: then it names groups of them.
+
+    A measure of few values, a day or a batch is shared by rows that have nothing else in common.
+    """
+    letters = any(re.search(r"[^\W\d_]", str(value)) for value in raw[name].distinct)
+    is_name = letters and _are_alike(raw, raw[name], name)
+    return is_name or bool(_telling(raw, raw[name], name))
+
+
+def _telling(raw: Raw, units: RawColumn, by: str) -> tuple[str, ...]:
+    """Return the columns that groups have in common, and that rows in another order have not."""
+    common = _common(raw, units, by)
+    if not common:
+        return ()
+    order = child(len(units.codes), 1).permutation(len(units.codes))
+    mixed = replace(units, codes=units.codes[order])
+    return tuple(
+        n
+        for n in common
+        if _share_common(raw[n], mixed) < _MIXED * _CONSTANT and not _is_binned(raw[n], units)
+    )
+
+
+def _is_binned(column: RawColumn, units: RawColumn) -> bool:
+    """Check whether a column follows from the values that it goes with: an age group, a region.
+
+    Along these values, in their order, it then changes far less often than among people.
+    """
+    rank = _ranks(units)
+    first = np.unique(rank, return_index=True)[1]
+    codes = column.codes[first]
+    mixed = child(len(codes), 2).permutation(codes)
+    changes, chance = (int((each[1:] != each[:-1]).sum()) for each in (codes, mixed))
+    return 2 * changes < chance
+
+
+def _are_alike(raw: Raw, units: RawColumn, by: str) -> bool:
+    """Check whether rows of one group agree in another column more often than chance explains."""
+    # rows of a group in no order: a sorted file has others that are alike next to one another
+    order = child(len(units.codes), 3).permutation(len(units.codes))
+    order = order[np.argsort(units.codes[order], kind="stable")]
+    codes = units.codes[order]
+    is_pair = (codes[1:] == codes[:-1]) & ~units.gaps[order][1:]
+    return any(
+        _agree(column.codes[order], is_pair) and not _is_binned(column, units)
+        for name, column in raw.items()
+        if name != by
+    )
+
+
+def _are_neighbours_alike(raw: Raw) -> bool:
+    """Check whether neighbours agree in a column more often than chance explains.
+
+    Rows in the order of a column agree in others that hang together with it, so they are none.
+    """
+    every = np.ones(len(next(iter(raw.values())).codes) - 1, np.bool_)
+    if not any(_agree(column.codes, every) for column in raw.values()):
+        return False
+    steps = (np.diff(_ranks(column)) for column in raw.values() if len(column.distinct) > 1)
+    return all((each < 0).any() and (each > 0).any() for each in steps)
+
+
+def _agree(codes: NDArray[np.integer], is_pair: NDArray[np.bool_]) -> bool:
+    """Check whether the rows of some pairs of neighbours agree more often than chance explains."""
+    many = int(is_pair.sum())
+    share = np.bincount(codes) / max(1, len(codes))
+    chance = float((share**2).sum())
+    spread = np.sqrt(many * chance * (1 - chance))
+    agreeing = int(((codes[1:] == codes[:-1]) & is_pair).sum())
+    return agreeing - many * chance > _STANDARD_ERRORS * max(1.0, float(spread))
 
 
 def _names_groups(column: RawColumn) -> bool:
@@ -286,13 +387,18 @@ def _plain(value: Value | None) -> Value | None:
 
 def _common(raw: Raw, units: RawColumn, by: str) -> tuple[str, ...]:
     """Return the columns in which nearly all groups of several rows have one value."""
-    codes = units.codes.astype(np.int64)
-    rows = np.bincount(codes)
     common: list[str] = []
     for name, column in raw.items():
-        if name != by:
-            pairs = np.unique(np.stack([codes, column.codes.astype(np.int64)]), axis=1)
-            values = np.bincount(pairs[0], minlength=len(rows))[rows > 1]
-            if len(values) and (values == 1).mean() >= _CONSTANT:
-                common.append(name)
+        if name != by and _share_common(column, units) >= _CONSTANT:
+            common.append(name)
     return tuple(common)
+
+
+def _share_common(column: RawColumn, units: RawColumn) -> float:
+    """Return the share of the groups of several rows in which a column has one value."""
+    codes = units.codes.astype(np.int64)
+    rows = np.bincount(codes)
+    width = 1 + int(column.codes.max(initial=0))
+    pairs = np.unique(codes * width + column.codes) // width
+    values = np.bincount(pairs, minlength=len(rows))[rows > 1]
+    return float((values == 1).mean()) if len(values) else 0.0

@@ -26,6 +26,7 @@ from narcissus.tables.tally import RawColumn
 INSIDE_ERROR = 0.001
 """Error of telling that names of people stand inside other values, of all places together."""
 _NAMES = 0.9  # share of the people with a value of their own, of a column that names them
+_FEW = 2  # people whose names may stand anywhere
 _FEWEST = 20  # people with a value
 _SHORTEST = 5  # letters or digits of a name that is sought inside a text
 _SHORTEST_DIGITS = 6  # digits of a number that is sought
@@ -35,6 +36,12 @@ _FAVOURITE = 0.3  # share of the codes with one last digit
 _SHORTEST_PART = 4  # letters or digits of a part of a code
 _MOST_WORDS = 6  # of a name inside a text, a mark or a blank between each two
 _LONGEST = 200  # letters of a value that are looked at
+_MOST_DECIMALS = 4
+_ENDS = 100  # by multiples of which a number keeps its last two digits
+_STEPS = tuple(by for by in range(-10, 11) if by)
+_SOME = 500  # values that are moved up and down
+_NUMBER = re.compile(r"(?<![\w.,])[-+]?\d+(?:[.,]\d+)*(?![\w])")
+AS_NUMBERS = "as numbers in its texts"
 _WORD = re.compile(r"[^\W_]+")
 _WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]*")  # as Python writes it
 
@@ -51,10 +58,15 @@ class NamesInside(BesideControl):
     expected: float
     beside: TwoSamples | None
 
+    @property
+    def noun(self) -> str:
+        """What stands there: names, or values that nobody else has."""
+        return f"values of `{self.column}`" if self.how == AS_NUMBERS else "names"
+
     def is_beyond(self, error: float) -> bool:
         """Check whether more stand there than chance explains."""
         high = self.expected + 2 * np.sqrt(self.expected)
-        return self.standing > max(2.0, float(scipy.stats.poisson.isf(error, high)))
+        return self.standing > max(float(_FEW), float(scipy.stats.poisson.isf(error, high)))
 
 
 def names_inside(raws: Mapping[str, Raw], same: Mapping[str, str]) -> tuple[NamesInside, ...]:
@@ -62,9 +74,96 @@ def names_inside(raws: Mapping[str, Raw], same: Mapping[str, str]) -> tuple[Name
 
     same: Columns of the data that the file has, with their names in the file.
     """
-    each = list(_counts(raws, same))
+    each = [*_counts(raws, same)]
+    alone = {n: c for n, c in raws["synthetic"].items() if n not in same.values()}
+    each += _values_in_texts(raws["real"], alone, raws.get("control", {}))
     error = INSIDE_ERROR / max(1, len(each))
     return tuple(names for names in each if names.is_beyond(error))
+
+
+def _values_in_texts(
+    real: Mapping[str, RawColumn], made: Mapping[str, RawColumn], control: Mapping[str, RawColumn]
+) -> Iterator[NamesInside]:
+    """Yield the people whose own number, which nobody else has, stands in texts of the file.
+
+    As many are expected as numbers of like digits stand there: moved up and down by as round
+    numbers, and by such as keep the last two digits.
+    """
+    texts = {name: numbers for name, column in made.items() if (numbers := _numbers_told(column))}
+    for name, column in real.items() if texts else ():
+        ours = _own_numbers(column)
+        is_sought = any(map(_as_token, _names(column)))  # as names, whose digits are many
+        if len(ours) < _FEWEST or is_sought:
+            continue
+        places = max(_places_of(number) for number in ours)
+        if places > _MOST_DECIMALS:
+            continue
+        here = {_scaled(number, places) for number in ours}
+        fresh = _own_numbers(control[name]) if name in control else set[float]()
+        beside = {_scaled(number, places) for number in fresh}
+        for within, numbers in texts.items():
+            there = {_scaled(number, places) for number in numbers if _places_of(number) <= places}
+            hit = len(here & there)
+            samples = None
+            if beside:
+                samples = TwoSamples(hit, len(here), len(beside & there), len(beside))
+            yield NamesInside(
+                name,
+                within,
+                AS_NUMBERS,
+                len(here),
+                hit,
+                max(_moved(here, there, ends) for ends in (1, _ENDS)) if hit > _FEW else float(hit),
+                samples,
+            )
+
+
+def _moved(here: set[int], there: set[int], ends: int) -> float:
+    """Return how many numbers would be there by chance: as many as are when moved."""
+    numbers = sorted(here)
+    some = numbers[:: max(1, len(numbers) // _SOME)]
+    moved = sum(n + by * max(ends, _roundness(n)) in there for n in some for by in _STEPS)
+    return moved / len(_STEPS) * len(numbers) / max(1, len(some))
+
+
+def _roundness(number: int) -> int:
+    """Return the largest of 1, 5, 10, 50, 100 and so on that divides a number."""
+    step = 1
+    while number and number % (10 * step) == 0:
+        step *= 10
+    return 5 * step if number and number % (5 * step) == 0 else step
+
+
+def _own_numbers(column: RawColumn) -> set[float]:
+    """Return the numbers of a column that one row has alone."""
+    times = np.bincount(column.codes, minlength=len(column.distinct)).tolist()
+    read = [[None if v is None else number_in(v, m) for v in column.distinct] for m in (".", ",")]
+    numbers = min(read, key=lambda side: side.count(None))
+    many: dict[float, int] = {}
+    for number, count in zip(numbers, times, strict=True):
+        if number is not None and count:
+            many[float(number)] = many.get(float(number), 0) + count
+    return {number for number, count in many.items() if count == 1 and np.isfinite(number)}
+
+
+def _numbers_told(column: RawColumn) -> set[float]:
+    """Return the numbers that stand in texts of a column, read with a point and with a comma."""
+    numbers: set[float] = set()
+    for text in _values(column):
+        if re.search(r"[^\W\d_]", text):
+            each = (number_in(t, mark) for t in _NUMBER.findall(text) for mark in (".", ","))
+            numbers |= {float(number) for number in each if number is not None}
+    return numbers
+
+
+def _places_of(number: float) -> int:
+    """Return the decimals of a number as it is written."""
+    text = f"{abs(number):.10f}".rstrip("0")
+    return len(text) - text.index(".") - 1
+
+
+def _scaled(number: float, places: int) -> int:
+    return round(number * 10**places)
 
 
 def _counts(raws: Mapping[str, Raw], same: Mapping[str, str]) -> Iterator[NamesInside]:
@@ -113,6 +212,7 @@ def names_put_back(raws: Mapping[str, Raw]) -> tuple[NamesInside, ...]:
             there = _tokens(column) | {_as_token(text) for text in _values(column)}
             here, beside = (side - {""} for side in sides)
             each += _sought(name, within, "in its values", (here, beside), there)
+    each += _values_in_texts(real, made, control)
     error = INSIDE_ERROR / max(1, len(each))
     return tuple(names for names in each if names.is_beyond(error))
 

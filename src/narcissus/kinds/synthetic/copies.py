@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Protocol, Self
 
+import numpy as np
 from pydantic import Field, model_validator
 
 from narcissus._validation import some_of
@@ -21,6 +22,7 @@ from narcissus.synthetic.changes import ChangedPeople
 from narcissus.synthetic.copies import COPIES, Copies, FileFacts
 from narcissus.synthetic.full_files import WholeFiles
 from narcissus.synthetic.histories import MOST_GROUPED
+from narcissus.synthetic.names_in_values import AS_NUMBERS, NamesInside
 from narcissus.synthetic.near_copies import MOST_NEARER, NearerPeople
 from narcissus.synthetic.part_copies import PartlyCopied
 from narcissus.synthetic.recoding import MOST_RECODED
@@ -57,7 +59,10 @@ NEARER = "rows nearer to a person than 99 of 100 other people"
 VALUES = "people whose own value stands in the file"
 UNIQUE_ONES = "people who are unique in the data"
 GROUPS = "groups of rows that are unique in the data"
-GROUPS_LEFT = "groups of rows by {} that are changed or not whole"
+GROUPS_LEFT = (
+    "histories and groups of rows{} that are changed by a rule of their own, not whole, or copied "
+    "by some of their columns alone"
+)
 """What of households, classes or addresses nobody looked at, where there are some."""
 MOST_SETS = 12
 """Most sets of columns that are told beside all columns."""
@@ -172,6 +177,11 @@ class CountedQuestion(Unaccounted):
     def baseline(self) -> float:
         """Share that coincidence explains."""
         return min(1.0, self.expected / self.of)
+
+    @property
+    def counts(self) -> str:
+        expected = round(self.expected)
+        return f"{self.standing:,} of {self.of:,} {self.who}; about {expected:,} by coincidence"
 
     @model_validator(mode="after")
     def _among_these(self) -> Self:
@@ -379,7 +389,10 @@ def _of_columns(
             declaration=_irrelevant([part]),
         )
     yield from _of_rows(whole)
-    yield from _of_strange(whole, () if traces.changed is None else traces.changed.columns)
+    asked = [] if traces.changed is None else [*traces.changed.columns]
+    # who stands in a column is asked by itself
+    asked += [each.within for each in _inside_left(whole, at_most, can_tell=can_tell)]
+    yield from _of_strange(whole, asked)
     if alike := [trace.column for trace in traces.linked if trace.is_alike]:
         reason = (
             "Rows of both files with the same number are alike: they may be the same people, or "
@@ -406,6 +419,11 @@ def _of_strange(whole: WholeFiles, asked: Sequence[str] = ()) -> Iterator[Unacco
 
     asked: Columns under whose other codes people are: to declare these away would hide the people.
     """
+    together = [] if whole.bound is None or whole.unit else [*whole.bound.by]
+    for name in (name for name in whole.unread if name in together and name not in asked):
+        assert whole.bound is not None
+        yield _of_unit(name, whole.bound.common if name == together[0] else ())
+    asked = [*asked, *together]
     if names := [name for name in (*whole.strange, *whole.unread) if name not in asked]:
         alone = "the data have no such column, so it may be one of them under another name"
         reason = next((why for name, why in whole.unread.items() if name in names), alone)
@@ -415,11 +433,6 @@ def _of_strange(whole: WholeFiles, asked: Sequence[str] = ()) -> Iterator[Unacco
             for each in (whole.held,)
             if each is not None
         )
-        told += "".join(
-            f"Names of {each.standing:,} of {each.people:,} people stand in `{each.within}`. "
-            for each in whole.inside
-            if each.within in whole.strange
-        )
         left = {*whole.names}.difference(whole.unread)
         declaration = "" if len(left) >= _FEWEST_LEFT else WRITTEN_ALIKE
         question = _undeclared(names, f"{told}{reason[0].upper()}{reason[1:]}.", declaration)
@@ -427,6 +440,17 @@ def _of_strange(whole: WholeFiles, asked: Sequence[str] = ()) -> Iterator[Unacco
             does = f"have {whole.held.values} values or more in a row there"
             question = _about_people(question, whole.held, whole.held.people, "people", does)
         yield question
+
+
+def _of_unit(name: str, common: Sequence[str]) -> Unaccounted:
+    """Return the question of a column under which rows stand together: it names a unit."""
+    how = f" and have {some_of([f'`{each}`' for each in common], 4)} in common" if common else ""
+    return Unaccounted(
+        subject=f"column `{name}`",
+        reason=f"Several rows of the data have one `{name}`{how}: they may be of one person or "
+        "household each.",
+        declaration=f'`unit = "{name}"` in `[data]`, or `--unit {shlex.quote(name)}`',
+    )
 
 
 def _own_left(traces: Traces, at_most: float, *, can_tell: bool) -> list[Trace]:
@@ -576,20 +600,32 @@ def _of_rows(whole: WholeFiles) -> Iterator[Unaccounted]:
         )
 
 
+def _inside_left(whole: WholeFiles, at_most: float, *, can_tell: bool) -> list[NamesInside]:
+    """Return whose names and numbers stand inside values, and neither control nor user explain."""
+    return [
+        each
+        for each in whole.inside
+        if each.standing - each.expected > at_most * each.people
+        and not (can_tell and each.is_explained)
+    ]
+
+
 def _inside(whole: WholeFiles, at_most: float, *, can_tell: bool) -> Iterator[Unaccounted]:
     """Yield each column whose names of people stand inside other values of the file."""
     columns: set[str] = set()
-    for names in whole.inside:
-        is_accepted = names.standing - names.expected <= at_most * names.people
-        if is_accepted or names.column in columns or (can_tell and names.is_explained):
+    for names in _inside_left(whole, at_most, can_tell=can_tell):
+        if names.column in columns:
             continue
         columns.add(names.column)
         reason = (
-            f"Names of {names.standing:,} of {names.people:,} people stand in `{names.within}` of "
-            f"the file, {names.how}; coincidence explains about {round(names.expected):,}."
+            f"{names.noun[0].upper()}{names.noun[1:]} of {names.standing:,} of {names.people:,} "
+            f"people stand in `{names.within}` of the file, {names.how}; coincidence explains "
+            f"about {round(names.expected):,}."
         )
-        question = _undeclared([names.column], reason, "" if can_tell else CONTROL)
-        does = f"have their name in `{names.within}` of the file"
+        is_value = names.how == AS_NUMBERS
+        decides = (ACCEPTED if is_value else "") if can_tell else CONTROL
+        question = _undeclared([names.column], reason, decides)
+        does = f"have their {'value' if is_value else 'name'} in `{names.within}` of the file"
         yield _about_people(question, names, names.people, "people", does)
     for names in whole.put_back:
         is_accepted = names.standing - names.expected <= at_most * names.people
@@ -738,13 +774,33 @@ def not_sought(whole: WholeFiles, traces: Traces) -> Iterator[str]:
         yield "groups of rows, in files of so many rows"
     if max(whole.real, whole.synthetic) > MOST_NEARER:
         yield "values of people under the names of other columns, in files of so many rows"
-    if some := [f"`{each.by}`" for each in whole.groups if each.is_clear]:
-        yield GROUPS_LEFT.format(some_of(some))
+    if stand_together(whole):
+        some = [f"`{name}`" for name in groups_by(whole)]
+        yield GROUPS_LEFT.format(f" by {some_of(some, 4)}" if some else "")
     yield from whole.unseen
     if whole.is_in_memory:
         yield WRITTEN
     if unread:
         yield f"{unread:,} rows of the file that are coarse in rare ways"
+
+
+def groups_by(whole: WholeFiles) -> list[str]:
+    """Return the columns under which rows stand together, as far as is known."""
+    is_each = whole.units is None or len(np.unique(whole.units[whole.rows("real")])) == whole.real
+    named = [name for name in ("" if is_each else whole.unit, whole.numbering) if name]
+    named += [] if whole.together is None else [whole.together.by]
+    named += [each.by for each in whole.groups if each.is_clear]
+    return list(dict.fromkeys([*named, *(whole.bound.by if whole.bound else ())]))
+
+
+def stand_together(whole: WholeFiles) -> bool:
+    """Check whether rows of one person or group stand together in the data."""
+    return bool(groups_by(whole)) or (whole.bound is not None and whole.bound.is_by_order)
+
+
+def has_groups_left(not_sought: Sequence[str]) -> bool:
+    """Check whether histories or groups are among what was not looked at."""
+    return any(text.startswith(GROUPS_LEFT.partition("{")[0]) for text in not_sought)
 
 
 LEFT_IN_LARGE = (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from narcissus._validation import some_of
 from narcissus.judgement import JudgedCriterion, StudyJudgement
-from narcissus.kinds.synthetic.copies import LAW, VALUES, CopiedPeople
+from narcissus.kinds.synthetic.copies import LAW, VALUES, CopiedPeople, has_groups_left
 from narcissus.kinds.synthetic.decisions import guessed_by_file
 from narcissus.kinds.synthetic.kind import NAME_PEOPLE, names_of
 from narcissus.kinds.synthetic.result import SyntheticResult
@@ -179,7 +179,10 @@ def unseen(result: SyntheticResult, least: float | None = None) -> str:
     some = f"fewer than {number(least)}" if least > 1 else "none"
     people = f"{some} of {_unique_people(result)}"
     # codes are sought, and their table may not be told by columns that are independent
-    text = f"; {people} could be copied unseen whole, or rounded by one rule for all rows"
+    whole = "whole"
+    if has_groups_left(result.not_sought):  # of a person's rows together nothing is known
+        whole = "with single rows as they are written"
+    text = f"; {people} could be copied unseen {whole}, or rounded by one rule for all rows"
     if few := result.copies.least:
         text = f"{text}, and fewer than {number(few)} in the same two or three columns"
     return text
@@ -198,7 +201,7 @@ def _why_open(result: SyntheticResult) -> str:
     elif result.copies.refutes_control:
         where = "data" if result.copies.is_shared else "file"
         why = f"the control given is none, since its people stand in the {where}"
-    elif unlike is not None and unlike.is_shown and (result.units or result.agreeing):
+    elif is_unlike_by_groups(result):
         why = f"the control given tells nothing while no unit is named: {by_unit(result)}"
     elif unlike is not None and unlike.is_shown:
         why = "the control given is of another population than the data"
@@ -220,8 +223,20 @@ def names_lacking(copied: CopiedPeople) -> str:
     return some_of([f"`{name}`" for name in copied.lacking])
 
 
+def is_unlike_by_groups(result: SyntheticResult) -> bool:
+    """Check whether a control differs, and rows of one person or household may be the cause."""
+    named = result.units or result.agreeing or result.may_be_grouped
+    return result.unlike is not None and result.unlike.is_shown and bool(named)
+
+
 def by_unit(result: SyntheticResult) -> str:
     """Say that rows depend on one another, and what to name."""
+    if result.may_be_grouped:
+        return (
+            "rows that follow one another are alike, as those of one household are, and so the "
+            "control may differ: give each household a number in a column of both files, and name "
+            "it, `--unit COLUMN` or `unit = COLUMN` in `[data]`"
+        )
     if not result.units:
         columns = names_of(result.agreeing)
         return (
@@ -262,8 +277,11 @@ def evidence(case: StudyJudgement) -> tuple[str, ...]:
     return tuple(clauses)
 
 
-def compared(result: SyntheticResult) -> tuple[str, ...]:
-    """Say on which columns people were sought, and how coarsely."""
+def compared(result: SyntheticResult, counted: str = "Counted") -> tuple[str, ...]:
+    """Say on which columns people were sought, and how coarsely.
+
+    counted: Subject and verb, where other people are shown: "Whole copies are counted".
+    """
     copies = result.copies
     if not copies.columns:
         return ()
@@ -275,10 +293,10 @@ def compared(result: SyntheticResult) -> tuple[str, ...]:
         numbering = "names or numbers people and is" if few else "name or number people and are"
         many += f" but {named}, which {numbering} sought by {'itself' if few else 'themselves'}"
     if not copies.coarse:
-        return (f"Counted to the last digit of {many}.", *left)
+        return (f"{counted} to the last digit of {many}.", *left)
     shown = "; ".join(copies.coarse[:3])
     suffix = f"; and {len(copies.coarse) - 3} more" if len(copies.coarse) > 3 else ""
-    return (f"Counted on {many}, as coarsely as the file is written: {shown}{suffix}.", *left)
+    return (f"{counted} on {many}, as coarsely as the file is written: {shown}{suffix}.", *left)
 
 
 def lines_left(result: SyntheticResult) -> tuple[str, ...]:

@@ -66,6 +66,7 @@ ASSUMPTIONS = (
     "the people of both are independent of one another: no household or person is in both",
 )
 NAME_PEOPLE = "give each person a number in a column of both files, and name it: `--unit COLUMN`"
+_FEWEST_COMMON = 2  # columns that rows of one person have in common
 _SECONDS = 3e-9  # a person and a cell of the file
 _SECONDS_A_SET = 2e-8  # a cell of all files and a set of columns by which people are sought
 _SETS = 4  # of each column, in files of many rows
@@ -299,6 +300,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             declared=() if study is None else tuple(study.data.irrelevant),
             agreeing=() if whole is None else whole.agreeing,
             numbering="" if whole is None else whole.numbering or "",
+            is_by_order=_is_by_order(whole),
         )
         criteria = _criteria(result, threshold)
         status = self.conclude(self.found(criteria, result)).status
@@ -320,7 +322,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
                 f"The control is of people who are not in the data ({in_both(result.copies)}).",
             )
         unlike = result.unlike
-        if unlike is None or not unlike.is_shown:
+        if unlike is None or not unlike.is_shown or result.may_be_grouped:
             return ()
         if unlike.is_together and unlike.together is not None:
             how = (
@@ -525,12 +527,22 @@ def _units_of(study: SyntheticStudy, whole: WholeFiles | None) -> list[str]:
     if study.data.unit is not None:
         return []
     numbering = None if whole is None else whole.numbering
+    if whole is not None and (bound := whole.bound) is not None and numbering is None:
+        # one column in common is as likely that of a town and its region
+        numbering = bound.by[0] if len(bound.common) >= _FEWEST_COMMON else None
     units = [
         name
         for name, why in study.data.left_out.items()
         if why == BY_VALUES["group"] or "rows a person" in why
     ]
     return units if numbering is None or numbering in units else [numbering, *units]
+
+
+def _is_by_order(whole: WholeFiles | None) -> bool:
+    """Check whether rows that follow one another are alike, and no unit says whose they are."""
+    if whole is None or whole.bound is None or whole.unit is not None:
+        return False
+    return whole.bound.is_by_order
 
 
 def _source(name: str, folder: Path) -> Source:

@@ -235,6 +235,19 @@ class SyntheticResult(StudyResult):
         "hardly any with one of the other, as several rows of one person do.",
     )
 
+    is_by_order: bool = Field(
+        default=False,
+        description="Whether rows of the data that follow one another are alike, as those of one "
+        "household are, where no unit is named: then rows are not independent.",
+    )
+
+    @property
+    def may_be_grouped(self) -> bool:
+        """Whether a control may differ since rows of one household depend on one another."""
+        is_unlike = self.unlike is not None and self.unlike.is_shown
+        named = self.units or self.agreeing or self.copies.is_shared
+        return is_unlike and self.is_by_order and not named
+
     @property
     def can_tell(self) -> bool:
         """Whether there is a control of the same population, as far as is known."""

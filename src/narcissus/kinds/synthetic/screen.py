@@ -6,7 +6,13 @@ from dataclasses import replace
 
 from narcissus._validation import some_of
 from narcissus.judgement import JudgedCriterion, StudyJudgement
-from narcissus.kinds.synthetic.copies import CountedQuestion, FileCount, in_both, name_declared
+from narcissus.kinds.synthetic.copies import (
+    CopiedPeople,
+    CountedQuestion,
+    FileCount,
+    in_both,
+    name_declared,
+)
 from narcissus.kinds.synthetic.copy_sentences import (
     by_unit,
     by_what,
@@ -35,6 +41,8 @@ from narcissus.synthetic.copies import COPIES
 from narcissus.synthetic.full_files import MOST_CODED
 from narcissus.synthetic.traces import BY_VALUES, NEARLY
 
+EXCESS_OF_COPIES = "The excess of copies"
+WHOLE_COPIES = "Whole copies, as the file is written,"
 NO_CONTROL = "there is no comparison group of people left out of the data"
 _DOES = {
     "inference": "guesses {} {} for",
@@ -53,23 +61,45 @@ def glance_of(case: StudyJudgement) -> Glance:
         glance = _of_risk(case, *decided(case))
     questions = [each for each in case.unaccounted if isinstance(each, CountedQuestion)]
     if case.status == "undeclared" and questions:
-        return _of_question(glance, questions[0])
+        return _of_question(case.result, glance, questions[0])
     return glance
 
 
-def _of_question(glance: Glance, question: CountedQuestion) -> Glance:
-    """Show the people whom the open question is about, in the place of what is not open."""
+def _of_question(result: SyntheticResult, glance: Glance, question: CountedQuestion) -> Glance:
+    """Show the people whom the open question is about, in the place of what is not open.
+
+    Limits and counts of other people stay, and say whose they are.
+    """
     row = question.row()
     expected = Quantity(value=question.baseline, grade="approximate")
     beyond = Quantity(value=question.share - question.baseline, grade="approximate")
     return replace(
-        glance,
+        _named_apart(result, glance),
         unit=question.who,
         without=Reach(f"By coincidence, {{}} {question.who} would {question.does}.", expected, row),
         with_it=Reach.of(f"{{}} {question.who} {question.does}.", row),
         added=beyond,
         is_open=True,
     )
+
+
+def _named_apart(result: SyntheticResult, glance: Glance) -> Glance:
+    """Let limits and notes say whose they are, where the figures are of others."""
+    of_copies = compared(result)
+    in_full = compared(result, f"{WHOLE_COPIES} are counted")
+    full = dict(zip(of_copies, in_full, strict=True))
+    interval = glance.interval
+    if interval.startswith(EXCESS_OF_COPIES):
+        interval = interval.replace(EXCESS_OF_COPIES, _excess_of(result.copied), 1)
+    notes = tuple(full.get(note, note) for note in glance.notes)
+    return replace(glance, notes=notes, interval=interval)
+
+
+def _excess_of(copied: CopiedPeople) -> str:
+    """Name the excess of copies by how people were sought, as a subject."""
+    by = by_what(copied)
+    copies = f"copies{by}," if by else f"{WHOLE_COPIES[0].lower()}{WHOLE_COPIES[1:]}"
+    return f"The excess of {copies}"
 
 
 def _of_risk(case: StudyJudgement, risk: AssessedRisk, people: RiskOfPeople) -> Glance:
@@ -95,19 +125,29 @@ def _of_risk(case: StudyJudgement, risk: AssessedRisk, people: RiskOfPeople) -> 
         interval=f"The excess of {risk.name}",
         added=None if case.decided_by is not None else NOTHING,
         undecided=f"We cannot say: {why or NO_CONTROL}." if case.status == "not assessed" else "",
-        about=_about(result),
+        about=_about(result, risk),
         notes=_few_copies(case),
         declared=declared(result),
     )
 
 
-def _about(result: SyntheticResult) -> str:
+_SEEKS = {
+    BY_VALUE: ("single values of a person", "that person"),
+    "singling out": ("some columns of a person", "that person"),
+    "linkability": ("two parts of a person's record", "what links these"),
+}
+
+
+def _about(result: SyntheticResult, risk: AssessedRisk) -> str:
+    """Name what the attacker of a risk knows and seeks: of secrets, all that are tried."""
+    rows = f"one synthetic file of {number(result.files.synthetic)} rows"
+    if risk.risk in _SEEKS:
+        return seeks(*_SEEKS[risk.risk], rows)
     secrets = list(dict.fromkeys(risk.secret for risk in result.risks if risk.secret))
-    named = secrets[0] if secrets else "who is in the data"
+    named = secrets[0]
     if len(secrets) > 1:  # the last is all of them
         named = f"{list_names(secrets[:-1])}, each alone and all together"
-    rows = number(result.files.synthetic)
-    return seeks("a person's other columns", named, f"one synthetic file of {rows} rows")
+    return seeks("a person's other columns", named, rows)
 
 
 NOTHING = Quantity(value=None, grade="not assessed")
@@ -115,8 +155,8 @@ NOTHING = Quantity(value=None, grade="not assessed")
 UNLIMITED = "Another attack might reach all 100: one file sets no limit."
 UNSEEN = "how the file was made, other attacks and other files"
 DISGUISED = (
-    "disguised copies, by several code tables, errors, rules for some rows, means of rows or other "
-    "words; "
+    "disguised copies, by several code tables, a factor or shift of each row's own, errors, rules "
+    "for some rows, means of rows or other words; "
     f"codes of over {MOST_CODED} values; "
     "copies by other columns in each row"
 )
@@ -173,7 +213,7 @@ def _of_copied(case: StudyJudgement, judged: JudgedCriterion) -> Glance:
         unseen=_not_looked_at(result),
         accepted=accepted,
         view=MORE_OF_100,
-        interval=f"The excess of copies{among}",
+        interval=f"{EXCESS_OF_COPIES}{among}",
         asked=subject,
         broken=broken,
         why=why,
@@ -189,8 +229,8 @@ def _of_copied(case: StudyJudgement, judged: JudgedCriterion) -> Glance:
     guessing = f"A model that never saw the file guesses {risk.secret} {risk.how} for {{}} people."
     attacking = f"From the file, {risk.secret} is guessed {risk.how} for {{}} people."
     return replace(
-        glance,
-        about=_about(result),
+        _named_apart(result, glance),
+        about=_about(result, risk),
         unit="people in the data",
         without=Reach(guessing, risk.guess.real),
         with_it=Reach(attacking, risk.everybody.real),
@@ -204,6 +244,8 @@ def _why_none(result: SyntheticResult, judged: JudgedCriterion) -> str:
         return favoured(result)
     if result.copied.lacking:
         return f"the control lacks {names_lacking(result.copied)}"
+    if result.may_be_grouped:
+        return f"the control decides nothing yet: {by_unit(result)}"
     if result.copies.refutes_control:
         where = "data" if result.copies.is_shared else "file"
         return f"the control is none, since its people stand in the {where}"

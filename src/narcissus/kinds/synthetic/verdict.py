@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from narcissus._outwards import lower, upper
 from narcissus.judgement import StudyJudgement
@@ -12,6 +13,7 @@ from narcissus.kinds.synthetic.copy_sentences import (
     evidence,
     favoured,
     is_law_assumed,
+    is_unlike_by_groups,
     no_more,
     rows_standing,
     standing,
@@ -86,19 +88,25 @@ def _beyond(case: StudyJudgement, risk: AssessedRisk) -> str:
     )
 
 
+def _unlike_control(result: SyntheticResult) -> Iterator[str]:
+    """Yield how the control differs from the data, and that groups of rows may be why."""
+    if result.unlike is None or not result.unlike.is_shown:
+        return
+    if not result.may_be_grouped:
+        yield f"Contradicted: {_foreign(result.unlike)}"
+    if is_unlike_by_groups(result):
+        text = by_unit(result)
+        yield f"{text[0].upper()}{text[1:]}."
+
+
 def _by_copies(case: StudyJudgement) -> str:
     """Describe the verdict where no control decides, in a short paragraph."""
     copied, result = copies_of(case), case.result
     assert copied is not None
     assert isinstance(result, SyntheticResult)
-    sentences: list[str] = []
+    sentences = [*_unlike_control(result)]
     copies, unlike = result.copies, result.unlike
-    is_foreign = unlike is not None and unlike.is_shown
-    if unlike is not None and is_foreign:
-        sentences.append(f"Contradicted: {_foreign(unlike)}")
-        if result.units or result.agreeing:
-            text = by_unit(result)
-            sentences.append(f"{text[0].upper()}{text[1:]}.")
+    is_foreign = unlike is not None and unlike.is_shown and not result.may_be_grouped
     if copies.is_shared:
         sentences.append(f"The control is none: {in_both(copies)}.")
     if (control := copies.control) is not None and control.is_beyond:
