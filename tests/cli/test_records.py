@@ -259,7 +259,10 @@ def test_a_forged_record_is_found_though_its_digest_fits(played, narcissus, chan
     ("change", "says"),
     [
         (lambda r: r.update(status="met"), "status is 'met', and that of the rows 'exceeded'"),
-        (lambda r: r.update(contradictions=["a and b"]), "the contradictions are ('a and b',), and those of the rows ()"),
+        (
+            lambda r: r.update(contradictions=["a and b"]),
+            "the contradictions are ('a and b',), and those of the rows ()",
+        ),
         (lambda r: r.update(verdict=" "), "no verdict"),
         (lambda r: r.update(kind="gmae"), "unknown kind 'gmae'"),
         (lambda r: r.update(schema="narcissus/record/4"), "reads narcissus/record/1 alone"),

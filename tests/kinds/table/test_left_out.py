@@ -154,6 +154,23 @@ def test_rows_that_are_left_out_are_left_out_here_too(people, make, is_open):
     assert bool(examined(missing="drop").unaccounted) == is_open
 
 
+def number_of_patients(rng, ill, towns):
+    """Three stays of a patient, in rows anywhere: the number tells nothing of an illness."""
+    return rng.permutation(np.repeat(np.arange(10_000, 10_000 + ROWS // 3 + 1), 3)[:ROWS])
+
+
+def test_rows_of_one_person_wait_for_a_declaration(people):
+    """A bound for each row is none for a person who has several: nobody would be covered."""
+    people(patient_id=number_of_patients)
+    [gap] = examined(left_out=("patient_id",)).unaccounted
+    assert gap.subject == "the rows of each `patient_id`"
+    assert gap.declaration.startswith('`unit = "patient_id"` in [data]')
+    assert not examined(left_out=(), drop=("patient_id",)).unaccounted
+    assert not examined(left_out=(), unit="patient_id").unaccounted
+    people(patient_id=lambda rng, ill, towns: rng.permutation(ROWS) + 10_000)
+    assert not examined(left_out=("patient_id",)).unaccounted
+
+
 def letter_inside(rng, ill, towns):
     return [
         f"{n:05}-{'XK'[ill[k]]}{n % 89:02}" for k, n in enumerate(rng.permutation(10**5)[:ROWS])

@@ -9,7 +9,7 @@ more than the prior allows waits for a declaration.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 import numpy as np
@@ -44,6 +44,7 @@ from narcissus.kinds.table.row_order import OrderedRows, classes_of, order_attem
 from narcissus.kinds.table.trees import tree_chances
 from narcissus.report.reach import compared_of_100
 from narcissus.rows import Unaccounted
+from narcissus.tables.names import numbers_people
 from narcissus.tables.tally import RawColumn
 
 MOST_FEATURES = 60  # that a forest sees: those that tell most by themselves
@@ -51,6 +52,7 @@ LIKENESS = "the row most like it"
 PAIRED = 200  # features of which every pair is looked up
 SETS = 20_000  # sets of features that are compared
 FEW = 12  # values of a known column, of which odd and even codes are told apart
+NUMBERED = 0.9  # different numbers for each row below which people have several rows
 MOST_TRIED = 10  # columns that are left out in turn, where none tells alone
 
 Codes = NDArray[np.integer]
@@ -72,20 +74,45 @@ def of_values(
     is_refuted: Whether known columns refute the prior already: only then is what they tell by
         themselves no matter of these.
     """
+    several = tuple(_of_several_rows(left))
+    named = {
+        column.name for column in left if any(f"`{column.name}`" in q.subject for q in several)
+    }
     if experiment.table.rows < FEWEST:
         why = (
             f"It was left out, and {experiment.table.rows} rows are too few to show what it tells."
         )
-        return _undeclared([column.name for column in left], why)
+        names = [column.name for column in left if column.name not in named]
+        return (*several, *_undeclared(names, why))
     telling, guess = _telling(experiment, [*left, *binned], secrets, is_refuted=is_refuted)
     if guess is None:
-        return ()
-    names = {column.name for column in telling}
+        return several
+    names = {column.name for column in telling} - named
     dropped, exact = ([c.name for c in some if c.name in names] for some in (left, binned))
     return (
+        *several,
         *_undeclared(dropped, _reason("With what was left out", guess)),
         *_in_bins(exact, _reason("With exact values of columns in bins", guess)),
     )
+
+
+def _of_several_rows(left: Sequence[RawColumn]) -> Iterator[Unaccounted]:
+    """Yield columns that number people and give several rows the same number.
+
+    The audit takes each row for a person, so that nobody is covered who has several.
+    """
+    for column in left:
+        codes = column.codes[~column.gaps]
+        people = len(np.unique(codes))
+        if numbers_people(column.name) and 2 < people < NUMBERED * len(codes):
+            yield Unaccounted(
+                subject=f"the rows of each `{column.name}`",
+                reason=f"It has {people:,} values in {len(codes):,} rows, so a person may have "
+                "several, and the audit takes each row for another person.",
+                declaration=f"`unit = {json.dumps(column.name, ensure_ascii=False)}` in [data], "
+                f"without it in [data.left_out]; or `drop = {_quoted([column.name])}` in [data] if "
+                "each row is another person",
+            )
 
 
 def _undeclared(names: Sequence[str], reason: str) -> tuple[Unaccounted, ...]:
