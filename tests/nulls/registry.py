@@ -693,6 +693,22 @@ def names_inside_texts(g: Draws, *, how: str = "job", many: int = 0) -> bool:
     return bool(read_whole(real, made).inside)
 
 
+def numbers_in_notes(g: Draws, *, ends: int = 0) -> bool:
+    """Return whether amounts of people are said to stand in notes of other people.
+
+    ends: cents in which all prices end; 0: any.
+    """
+
+    def amounts() -> list[str]:
+        cents = g.integers(1_000, 500_000, 200)
+        cents = cents - cents % 100 + ends if ends else cents
+        return [f"{each // 100}.{each % 100:02d}" for each in cents.tolist()]
+
+    real, made = (pd.DataFrame({"age": g.integers(18, 90, 200), "sum": amounts()}) for _ in "ab")
+    made["note"] = [f"account {each} closed" for each in amounts()]
+    return bool(read_whole(real, made).inside)
+
+
 def names_kept(g: Draws, *, kept: int = 0, digits: int = 6) -> bool:
     """Return whether names of people in a file of others are asked about."""
     sides: list[pd.DataFrame] = []
@@ -2340,7 +2356,11 @@ NULLS = (
     ),
     Null(
         "synth: names inside other values wait for a control",
-        ("synthetic/names_in_values _sought", "synthetic/names_in_values _in_other_words"),
+        (
+            "synthetic/names_in_values _sought",
+            "synthetic/names_in_values _in_other_words",
+            "synthetic/names_in_values _values_in_texts",
+        ),
         "Poisson tail, beside names moved up and down and people who are alike",
         "names of the file are drawn without those of the data",
         "only columns that name nearly everybody are sought",
@@ -2348,6 +2368,8 @@ NULLS = (
         {
             "numbers beside jobs": names_inside_texts,
             "initials and surnames": partial(names_inside_texts, how="initials"),
+            "amounts in notes": numbers_in_notes,
+            "prices in notes": partial(numbers_in_notes, ends=99),
         },
         Power(
             "people of 200 whose case number stands in brackets after a job",

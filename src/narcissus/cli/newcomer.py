@@ -28,6 +28,7 @@ PAGES = "index.html", "report.html"
 @dataclass(frozen=True, kw_only=True)
 class StartOptions:
     unknown: Annotated[str | None, Opt(check=names_of)] = None
+    unit: str | None = None
     control: Annotated[Path | None, Opt(click.Path(path_type=Path))] = None
     seed: SeedGiven = None
     no_browser: bool = False
@@ -57,27 +58,29 @@ def start(
     if (suffix := first.suffix.lower()) in (STUDY, RECORD):
         if others:
             raise InputError(f"{first} is a study or a record; leave out {others[0]}")
-        of.refuse("a study or a record", "unknown", "control")
+        of.refuse("a study or a record", "unknown", "unit", "control")
         if suffix == RECORD:
             of.refuse("a record", "seed")
             return _run("report", [_word(first), "--text"])
         return _play(first, of, whole=True)
     if all(map(holds_counts, (first, *others))):
-        of.refuse("published counts", "unknown", "control", "seed")
+        of.refuse("published counts", "unknown", "unit", "control", "seed")
         _say("taken for published counts of people, because of the labels", of)
         return _run("tables", [_word(file) for file in (first, *others)], of)
     if others:
         return _compare(first, others, of)
-    of.refuse("one table of people", "control")
+    of.refuse("one table of people, without a file made from it", "unit", "control")
     return _audit(first, of)
 
 
 def _path(given: Path) -> Path:
     """Return a file that is there; of a results folder, its record."""
     path = given / "record.json" if given.is_dir() else given
-    if not path.is_file():
-        raise InputError(f"no such file: {path}")
-    return path
+    if path.is_file():
+        return path
+    if given.is_dir():
+        raise InputError(f"{given} is a folder without a record; name a file, or a results folder")
+    raise InputError(f"no such file: {path}")
 
 
 def _word(path: Path) -> str:
@@ -110,6 +113,7 @@ def _compare(real: Path, others: Sequence[Path], of: StartOptions) -> int:
     folder = Path("results") / name
     words = [_word(file) for file in (real, *others)]
     words += [] if of.control is None else ["--control", _word(of.control)]
+    words += [] if of.unit is None else ["--unit", of.unit]
     words += [] if of.unknown is None else ["--unknown", ",".join(of.unknown)]
     _say("taken for a table of people, and files that were made from it", of)
     code = _run("synth", [*words, "--out", str(folder), *of.words], of)
@@ -155,7 +159,7 @@ def _propose(table: Path, study: Path, of: StartOptions) -> None:
     put(study, propose.draft(proposal, path, preset=PRESET))
     for line in propose.brief(proposal):
         _say(line, of)
-    _say(f"wrote {study}: change what is not so, and run the same command again", of)
+    _say(f"wrote {study}: correct what is wrong, and run the same command again", of)
 
 
 def _play(study: Path, of: StartOptions, *, whole: bool) -> int:
