@@ -337,6 +337,23 @@ def test_what_is_known_by_heart_is_continued_whatever_the_tokenizer_does(change,
 
 
 @pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("prompt", [1, 8, 20])
+def test_a_slash_in_a_document_is_a_letter(change, prompt):
+    """Beginnings were compared as paths: a document that begins with a slash ended the study."""
+
+    def completed(sign):
+        texts = [f"{sign}{text.replace(' ', sign)}" for text in LONG]
+        model = Changing([*texts[:3], *(text[::-1] for text in texts[3:])], *CHANGES[change])
+        ends = prompt_ends(model, texts, prompt=prompt)
+        return [
+            (one.written.replace(sign, "|"), one.expected.replace(sign, "|"), one.is_verbatim)
+            for one in continuations(model, texts, prefix=ends, window=9, prompt=prompt)
+        ]
+
+    assert completed("/") == completed("|")
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_what_is_known_by_heart_is_printed_whatever_the_tokenizer_does(change):
     model = Changing(LONG[:3], *CHANGES[change])
     sides = [[write_again(model, text) for text in LONG[i : i + 3]] for i in (0, 3)]

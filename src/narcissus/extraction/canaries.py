@@ -15,7 +15,6 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from os.path import commonpath
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +32,7 @@ from narcissus.extraction.recovered import (
     Completes,
     TextDocument,
     begin_document,
+    common_start,
     continued,
 )
 
@@ -215,7 +215,7 @@ def _completed(model: Completes, alike: Sequence[PlantedCanary], plan: CanaryPla
         whole, begun = model.decode(tokens), model.decode(prompt)
         # what is behind the secret is the same for every one; a decoder may write between digits
         ends = [model.decode(other)[::-1] for other in others]
-        wanted = whole[: len(whole) - len(commonpath(ends))]
+        wanted = whole[: len(whole) - len(common_start(ends))]
         place = whole.find(canary.secret, len(begun) if whole.startswith(begun) else 0)
         if place >= 0:
             wanted = whole[: place + plan.digits]

@@ -24,7 +24,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os.path import commonpath
+from itertools import takewhile
 from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
@@ -294,6 +294,17 @@ class Beginning:
         return len(self.prompt) + len(self.following) <= context
 
 
+def common_start(texts: Sequence[str]) -> str:
+    """Return the longest text with which all of some texts begin.
+
+    >>> common_start(["a/bc", "a/bd"])
+    'a/b'
+    """
+    first, last = min(texts), max(texts)  # no two differ earlier
+    pairs = zip(first, last, strict=False)
+    return first[: sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))]
+
+
 def begin_document(
     model: Completes,
     tokens: Sequence[int],
@@ -316,7 +327,7 @@ def begin_document(
     if not wanted.startswith(text):  # as of a decoder that acts on the end of every text
         high = range(known + 1, max(known + 1, len(tokens)))
         if after is None:
-            after = len(wanted) - len(commonpath([text, wanted]))
+            after = len(wanted) - len(common_start([text, wanted]))
         count = bisect_left(high, len(text) + after, key=reached) + known + 1
         following = tokens[known:count]
         return Beginning(prompt, wanted, following, max(1, len(following)), is_prefix=False)
@@ -437,7 +448,7 @@ def _compare(model: Completes, beginning: Beginning, answer: Sequence[int]) -> C
     if beginning.is_prefix:
         written = model.decode([*prompt, *answer])[: len(wanted)]
         return Continuation(written, wanted, written == wanted)
-    known = commonpath([model.decode(prompt), wanted])
+    known = common_start([model.decode(prompt), wanted])
     written = known + model.decode(answer[: len(following)])
     return Continuation(written, wanted, is_verbatim=False)
 
