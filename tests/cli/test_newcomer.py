@@ -1,5 +1,7 @@
 """``narcissus FILE``: files are recognized, and what is asked of such files first is answered."""
 
+import random
+import re
 import webbrowser
 
 import pytest
@@ -29,6 +31,28 @@ def test_a_table_of_people_is_proposed_written_and_played(study, tmp_path, narci
     assert "The preset threshold" in out
     assert (tmp_path / "results" / "people-quick" / "report.html").is_file()
     assert not opened  # nobody sits at a terminal
+
+
+def test_stays_of_patients_and_empty_cells_are_told(tmp_path, narcissus, monkeypatch):
+    """Several rows of one person wait for a declaration, and are told of once."""
+    monkeypatch.chdir(tmp_path)
+    draw = random.Random(4)
+    stays = [f"P{1000 + i // 3},{draw.choice('fm')},{draw.choice('abcd')}" for i in range(600)]
+    draw.shuffle(stays)
+    stays[7] = stays[7][:-1]
+    (tmp_path / "stays.csv").write_text("\n".join(["patient_id,sex,ward", *stays]) + "\n")
+    code, out, err = narcissus("stays.csv", "--unknown", "ward")
+    assert code == 3
+    assert "The rows of each `patient_id` are not accounted for" in out
+    assert err.count("several") == 2  # of the column that is left out, and of its rows
+    assert "empty cells, taken for a value of their own: 1 in `ward`" in err
+    study = tmp_path / "stays.toml"
+    study.write_text(
+        re.sub(r"\[data.left_out\]\n.*\n", "", study.read_text()).replace(
+            "[data]\n", '[data]\nunit = "patient_id"\n'
+        )
+    )
+    assert "not accounted for" not in narcissus("stays.csv")[1]
 
 
 def test_a_changed_study_is_played_anew(study, tmp_path, narcissus):

@@ -26,7 +26,8 @@ def texts_of_folder(folder: Path, files: ModelFiles, *, shortest: int) -> list[s
     paths = [path for path in files.read_from(folder) if path not in weights]
     paths += [folder / name for name in files.others]
     texts = [_text_of(path, shortest) for path in paths]
-    texts += [" ".join(_strings(metadata_of(path))) for path in files.weights]
+    arrays = [path for path in files.weights if path.suffix == ".safetensors"]
+    texts += [" ".join(_strings(metadata_of(path))) for path in arrays]
     joined = [" ".join(text.split()) for text in texts]
     return [text for text in joined if len(text) >= shortest]
 

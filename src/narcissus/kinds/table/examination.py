@@ -13,7 +13,7 @@ from pathlib import Path
 from narcissus._toml import read_toml
 from narcissus.errors import NarcissusError
 from narcissus.kinds.table.kind import prepare
-from narcissus.kinds.table.propose import Proposal, draft
+from narcissus.kinds.table.propose import SEVERAL_ROWS, Proposal, draft
 from narcissus.kinds.table.schema import TableStudy
 from narcissus.kinds.table.tested import PriorTest, tested_at
 from narcissus.observer import SILENT, Observer
@@ -46,7 +46,20 @@ def examine_proposal(proposal: Proposal, source: str, observer: Observer = SILEN
         return _with_cautions(proposal, NOT_EXAMINED.format(str(error).rstrip(".")))
     if tested.is_refuted and tested.others and tested.others[-1].passes:
         proposal = replace(proposal, prior=tested.others[-1])
-    return _with_cautions(proposal, *_found(tested))
+    # what the audit waits for is said once
+    subjects = {gap.subject for gap in tested.unaccounted}
+    left = [
+        caution
+        for caution in proposal.cautions
+        if not (
+            caution.startswith(SEVERAL_ROWS)
+            and any(
+                f"`{name}`" in caution and f"the rows of each `{name}`" in subjects
+                for name in proposal.drop
+            )
+        )
+    ]
+    return _with_cautions(replace(proposal, cautions=tuple(left)), *_found(tested))
 
 
 def _with_cautions(proposal: Proposal, *cautions: str) -> Proposal:

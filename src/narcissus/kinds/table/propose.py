@@ -41,6 +41,8 @@ MOST_CODES = 10  # texts among numbers that are taken for codes
 COMMON = 20  # values that stay where rare ones are made one
 MOST_OTHERS = 0.5  # share of the people in that one above which a column is not guessed
 SEVERAL = 3  # people from whom on a value is written into a study
+SEVERAL_ROWS = "has a person several rows?"
+"""Begins a caution about a column that numbers people, each several times."""
 CROWD = 0.01  # share of the people from which on a value is no rare one
 OFTEN = 10  # people with a value from which on a comment may name it
 LONG = 8  # digits from which on numbers all as long look like those of a card or a telephone
@@ -455,7 +457,7 @@ def _cautions(
 ) -> Iterator[str]:
     for field in (field for field in each if field.each):
         yield (
-            f"has a person several rows? {_shown(field.name)} has {field.values:,} values, each in "
+            f"{SEVERAL_ROWS} {_shown(field.name)} has {field.values:,} values, each in "
             f"{field.each:.1f} rows on average. The audit takes a row for a person: name it as the "
             "`unit` to keep one row of each, or read its numbers as those of rows"
         )
@@ -616,9 +618,7 @@ def draft(proposal: Proposal, path: str, *, preset: str = "") -> str:
         rows = f"the first {sketch.rows:,} rows{there}, and not the rest"
     if sketch.remarks:
         rows += f" ({'; '.join(sketch.remarks)})"
-    gaps = [column for column in columns if column.missing]
-    cells = ", ".join(f"{column.missing:,} in {_shown(column.name)}" for column in gaps[:_SHOWN])
-    rest = f" and {len(gaps) - _SHOWN} more columns" if len(gaps) > _SHOWN else ""
+    gaps = _empty_cells(columns)
     made = Environment(
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined
     )
@@ -632,7 +632,7 @@ def draft(proposal: Proposal, path: str, *, preset: str = "") -> str:
         rows=rows,
         # cells of a kept column are empty, or may be where nobody looked
         may_be_missing=not sketch.is_whole or gaps,
-        empty=f"Empty cells: {cells}{rest}" if gaps else "No cell that was looked at is empty",
+        empty=f"Empty cells: {gaps}" if gaps else "No cell that was looked at is empty",
         declared=[name for name, why in proposal.drop.items() if why == ASKED or not name],
         aside={name: why for name, why in proposal.drop.items() if why != ASKED and name},
         known=[column.name for column in columns if column.name not in proposal.unknown],
@@ -706,6 +706,14 @@ def understood(proposal: Proposal) -> list[str]:
     return lines
 
 
+def _empty_cells(columns: Sequence[ColumnProposal]) -> str:
+    """Count the empty cells of columns; no text where there are none."""
+    gaps = [column for column in columns if column.missing]
+    cells = ", ".join(f"{column.missing:,} in {_shown(column.name)}" for column in gaps[:_SHOWN])
+    rest = f" and {len(gaps) - _SHOWN} more columns" if len(gaps) > _SHOWN else ""
+    return f"{cells}{rest}"
+
+
 def brief(proposal: Proposal) -> list[str]:
     """Return five lines on what was understood, and one for each caution."""
     sketch, columns = proposal.sketch, proposal.columns
@@ -716,6 +724,7 @@ def brief(proposal: Proposal) -> list[str]:
     left = [f"{_shown(name)} ({why.partition(':')[0]})" for name, why in proposal.drop.items()]
     rest = f" and {len(left) - _FEW_SHOWN} more" if len(left) > _FEW_SHOWN else ""
     levels = ", ".join(f"{level:g}" for level in proposal.epsilon)
+    gaps = _empty_cells(columns)
     wide = "one column" if proposal.k == 1 else f"{proposal.k} columns"
     return [
         f"rows: {sketch.rows:,}{'' if sketch.is_whole else ' of more'}, taken for people; "
@@ -726,6 +735,7 @@ def brief(proposal: Proposal) -> list[str]:
         f"released, as an example: noisy counts of every table of {wide} that shows what is "
         f"sought, at \u03b5 = {levels}",
         *(f"read: {text}" for text in sketch.remarks),
+        *([f"empty cells, taken for a value of their own: {gaps}"] if gaps else []),
         *_warnings(proposal),
     ]
 

@@ -167,12 +167,10 @@ def generated(
         return held(shadow, texts).documents()[0][long]
 
     by_shadows = tuple(printed_by(read(), 2 + place) for place, read in enumerate(models.shadows))
-    each = "document" if section.k == 1 else "documents"
     return AttackedDocuments(
         "generation",
-        f"a stretch of {section.window} characters of it, which at most {section.k} {each} of all "
-        f"sides hold, is in one of the {section.top} best of {section.samples:,} samples by one "
-        "of the scores",
+        f"{_stretch(section.window, section.k)}, is in one of the {section.top} best of "
+        f"{section.samples:,} samples by one of the scores",
         [division.trained[i] for i in np.flatnonzero(long)],
         [division.fresh[i] for i in np.flatnonzero(long_fresh)],
         recovered[long],
@@ -210,17 +208,21 @@ def read_in_folder(
     for batch in _batches(texts):
         trained, fresh, *_ = printed_stretches(batch, sides, window=window, k=k).documents()
         printed, printed_fresh = printed | trained, printed_fresh | fresh
-    each = "document" if k == 1 else "documents"
     return AttackedDocuments(
         "reading",
-        f"a stretch of {window} characters of it, which at most {k} {each} of all sides hold, is "
-        "in a text of the model's folder",
+        f"{_stretch(window, k)}, is in a text of the model's folder",
         [division.trained[i] for i in np.flatnonzero(long)],
         [division.fresh[i] for i in np.flatnonzero(long_fresh)],
         printed[long],
         printed_fresh[long_fresh],
         None,
     )
+
+
+def _stretch(window: int, k: int) -> str:
+    """Name the stretch of a document by which it counts as recovered."""
+    each = "document" if k == 1 else "documents"
+    return f"a stretch of {window} characters of it, which at most {k} {each} of all sides hold"
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
