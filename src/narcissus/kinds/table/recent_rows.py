@@ -27,14 +27,17 @@ def recent_secrets(secret: NDArray[np.integer], values: int) -> Codes:
     """
     codes = np.asarray(secret, dtype=np.int64)
     windows = WINDOWS if values <= MOST_SECRETS else WINDOWS[:1]
-    guesses = np.column_stack([_commonest_in(codes, window, values) for window in windows])
+    guesses = np.column_stack([commonest_before(codes, window, values) for window in windows])
     right = np.cumsum(guesses == codes[:, None], axis=0)
     before = np.concatenate([np.zeros((1, len(windows)), dtype=np.int64), right[:-1]])
     return guesses[np.arange(len(codes)), before.argmax(axis=1)]
 
 
-def _commonest_in(codes: Codes, window: int, values: int) -> Codes:
-    """Return the commonest of the codes in the rows just before each one; before all, it is 0."""
+def commonest_before(codes: Codes, window: int, values: int) -> Codes:
+    """Return the commonest of the codes below ``values`` in the rows just before each one.
+
+    Before all rows, it is 0.
+    """
     if window == 1:
         return np.concatenate([[0], codes[:-1]])
     each = np.arange(values)

@@ -34,7 +34,7 @@ from narcissus.kinds.table.far_rows import far_features
 from narcissus.kinds.table.held_out import FEWEST, FITTED, TESTED, Model, RowGuesses, Rows, guessed
 from narcissus.kinds.table.lookup import agreement, lookup_chances
 from narcissus.kinds.table.population import HELD_OUT, settings_of
-from narcissus.kinds.table.recent_rows import stack_recent
+from narcissus.kinds.table.recent_rows import commonest_before, stack_recent
 from narcissus.kinds.table.trees import tree_chances
 from narcissus.mechanisms import Columns, Marginals
 from narcissus.success import ColumnsRight
@@ -302,9 +302,6 @@ def _seen(secrets: Codes, known: Codes) -> tuple[Codes, list[bool]]:
 
 
 def _commonest(secret: Codes, window: int) -> Codes:
-    """Return the commonest secret in a window of rows before each row."""
-    values = np.unique(secret)[:MOST_SECRETS]
-    counts = np.cumsum(secret[:, None] == values, axis=0)
-    before = np.concatenate([np.zeros((1, len(values)), dtype=np.int64), counts[:-1]])
-    earlier = np.concatenate([np.zeros((window, len(values)), dtype=np.int64), before[:-window]])
-    return (before - earlier[: len(before)]).argmax(axis=1)
+    """Return the commonest of a few secrets in a window of rows before each row."""
+    places = np.unique(secret, return_inverse=True)[1].ravel()
+    return commonest_before(places, window, MOST_SECRETS)
