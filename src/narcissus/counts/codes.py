@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
-from math import inf, lgamma, log
+from itertools import pairwise, zip_longest
+from math import comb, inf, lgamma, log
 
 from narcissus.counts.marks import decimals, read_number
 
@@ -20,6 +20,10 @@ ODDS = 100.0
 """By which coincidence must be excluded before a column is said to tell counts."""
 FEWEST_ORDERED = 4
 """Printed counts that numbers must follow in their order before they seem to be measures."""
+FEWEST_HELD = 3
+"""Printed counts of the same row of each label that values must hold before they seem to tell."""
+MOST_RESIDUES = 12
+"""Divisors that are tried: whether flags tell counts by what these leave."""
 _CODE = re.compile(
     r"(.*[_ \-.])?(codes?|id|nr|no|key|kz|kennziffer|nuts\d?|iso\d?|lau\d?|fips|ags|ars|gss"
     r")([_ \-.]?\d*)|.*code",
@@ -49,6 +53,7 @@ class SecondLabels:
     column, of: names of the column and of the dimension.
     values: of the column, in order of rows, each once; that of the total is left out.
     counts: the largest printed count behind each value; None: none is printed.
+    rows: printed counts behind each value, in order; None: it is hidden.
     total: the value of the total's row; empty: there is none.
     is_repeated: whether a label stands in several rows, so that the correspondence is evidence.
     """
@@ -59,6 +64,7 @@ class SecondLabels:
     counts: Sequence[int | None]
     total: str
     is_repeated: bool
+    rows: Sequence[Sequence[int | None]] = ()
 
     def are_codes(self) -> bool:
         """Return whether the values are codes or names, and no measures of the labels' people."""
@@ -92,10 +98,17 @@ class SecondLabels:
         return not all(words) or any(some & _SIZES for some in words)
 
     def _tell_counts(self) -> bool:
-        """Return whether most printed counts stand in the values beside them, or within these."""
+        """Return whether values hold the largest counts beside them, or those of the same row."""
+        return self._hold(self.counts) or any(
+            len(counts) - counts.count(None) >= FEWEST_HELD and self._hold(counts)
+            for counts in zip_longest(*self.rows)
+        )
+
+    def _hold(self, counts: Sequence[int | None]) -> bool:
+        """Return whether most printed counts are in the values beside them, or within these."""
         printed = [
             (value, count)
-            for value, count in zip(self.values, self.counts, strict=True)
+            for value, count in zip(self.values, counts, strict=True)
             if count is not None
         ]
         spans = [(re.findall(r"\d{1,9}", value), count) for value, count in printed]
@@ -205,6 +218,34 @@ def find_count_signs(texts: Sequence[str], counts: Sequence[int | None]) -> str:
     if _weigh_ranks(texts, rows) >= log(ODDS):
         return "they are ranks of the printed counts"
     return ""
+
+
+def find_flag_signs(flags: Sequence[str], counts: Sequence[int | None]) -> str:
+    """Return in which way flags tell the counts beside them; empty: coincidence may explain all.
+
+    Parameters
+    ----------
+    flags: of each row.
+    counts: its printed count; None: it is hidden.
+    """
+    rows = sorted((n, flag) for flag, n in zip(flags, counts, strict=True) if n is not None)
+    sizes = Counter(flag for _, flag in rows)
+    orders, many = _log_orders(sizes.values(), len(rows)), len(sizes)
+    for divisor in range(2, MOST_RESIDUES + 1):
+        pairs = {(count % divisor, flag) for count, flag in rows}
+        ways = len({residue for residue, _ in pairs})
+        if ways == len(pairs) and orders - ways * log(max(many, 1)) >= log(ODDS * MOST_RESIDUES):
+            return f"they follow from the remainders of printed counts divided by {divisor}"
+    changes = sum(a != b for (_, a), (_, b) in pairwise(rows))
+    if many > 1 and orders - _log_runs(len(rows), many, changes) >= log(ODDS):
+        return "they change with the size of the printed counts"
+    return ""
+
+
+def _log_runs(rows: int, flags: int, changes: int) -> float:
+    """Return the log of an upper bound on the orders of flags with at most so many changes."""
+    ways = sum(comb(rows - 1, k) * (flags - 1) ** k for k in range(changes + 1))
+    return log(flags * ways)
 
 
 def _number(text: str) -> Fraction | None:

@@ -9,16 +9,16 @@ for a declaration, since it may tell of hidden counts.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from itertools import combinations, permutations
+from itertools import combinations, compress, permutations
 from math import comb, log
 from typing import Literal
 
 from narcissus._validation import did_you_mean
 from narcissus._visible import visible
-from narcissus.counts.codes import SecondLabels, are_ordered_by_counts
+from narcissus.counts.codes import SecondLabels, are_ordered_by_counts, find_flag_signs
 from narcissus.counts.marks import Rules, label_of, read_number
 from narcissus.errors import InputError
 from narcissus.rows import Unaccounted
@@ -87,6 +87,7 @@ _FLAG_VALUES = {
     *(".", "..", ":", "break", "not available", "available", "actual", "official", "-"),
 }
 """Flags that tell nothing of a count: its source, or that it is hidden."""
+DIFFERENT_FLAGS = "different beside hidden counts"
 _REVISIONS = {"r", "e", "b", "revised", "estimated"}
 """Flags of a list in which p stands for provisional, and not for primary."""
 
@@ -355,7 +356,9 @@ class _ColumnTexts:
         totals = [
             text for text, other in zip(self.texts(at), others, strict=True) if other == MARGIN
         ]
-        counts = self.largest(at)
+        counts, behind = self.largest(at), defaultdict[str, list[int | None]](list)
+        for label, numbers in zip(labels, zip(*self._printed(), strict=True), strict=False):
+            behind[label] += numbers
         return SecondLabels(
             self.header[at],
             self.header[of],
@@ -363,7 +366,21 @@ class _ColumnTexts:
             [counts[text] for text in texts],
             totals[0] if totals else "",
             not self.are_apart([of]),
+            [behind[text] for text in texts],
         )
+
+    def printed(self, place: int) -> list[int | None]:
+        """Return the printed count of each row in a column of counts; None: it is hidden."""
+        numbers = [read_number(cells[place], thousands_point=True) for _, cells in self.rows]
+        return [None if number is None else int(number) for number in numbers]
+
+    def signs(self, at: int) -> str:
+        """Return how flags of a column tell the printed counts beside them, in words."""
+        flags = _flags(self, at)
+        return next(filter(None, (find_flag_signs(flags, n) for n in self._printed())), "")
+
+    def _printed(self) -> list[list[int | None]]:
+        return [self.printed(place) for place in self._counts]
 
     def hides(self) -> list[bool]:
         """Return for each row whether it hides a count."""
@@ -487,14 +504,12 @@ def read_columns(
     for at in spare:
         if _is_percent(table, at):
             percents.add(at)
-        elif _holds_flags(table, at) and _flags_tell(table, at):
+        elif _holds_flags(table, at) and (reason := _describe_telling_flags(table, at)):
             uses.append(ColumnUse(header[at], "not understood"))
-            reason = (
-                "Its flags tell hidden cells apart: some may be small, and others protect them."
-            )
             unaccounted.append(ask_for_column(file, header[at], reason, "irrelevant"))
         elif _holds_flags(table, at):
-            uses.append(ColumnUse(header[at], "flags"))
+            are_apart = len(_hidden_flags(table, at)) > 1
+            uses.append(ColumnUse(header[at], "flags", DIFFERENT_FLAGS if are_apart else ""))
         elif table.holds_numbers(at):
             numbers.append(at)
         else:
@@ -538,17 +553,27 @@ def _holds_flags(table: _ColumnTexts, at: int) -> bool:
     return values <= _FLAG_VALUES and (named or ("" in values and len(values) < 4))
 
 
-def _flags_tell(table: _ColumnTexts, at: int) -> bool:
-    """Return whether flags tell hidden cells apart: small ones, and those that protect them.
+def _flags(table: _ColumnTexts, at: int) -> list[str]:
+    return [text.casefold().strip("[]()") for text in table.texts(at)]
 
-    Flags of other things, as revised, stand beside printed numbers too.
+
+def _hidden_flags(table: _ColumnTexts, at: int) -> set[str]:
+    return set(compress(_flags(table, at), table.hides()))
+
+
+def _describe_telling_flags(table: _ColumnTexts, at: int) -> str:
+    """Return why flags may tell hidden cells apart, as small ones and others; empty: they do not.
+
+    Flags of other things, as revised, are beside printed numbers too, and do not follow these.
     """
-    texts = [text.casefold().strip("[]()") for text in table.texts(at)]
-    hidden = {text for text, is_in in zip(texts, table.hides(), strict=True) if is_in}
-    printed = {text for text, is_in in zip(texts, table.hides(), strict=True) if not is_in}
-    return (
-        len(hidden) > 1 and bool(hidden - printed - _REVISIONS - {""}) and not printed & _REVISIONS
-    )
+    hidden = _hidden_flags(table, at)
+    printed = set(compress(_flags(table, at), (not is_in for is_in in table.hides())))
+    if len(hidden) < 2:
+        return ""
+    if hidden - printed - {""} - ({"p"} if printed & _REVISIONS else set()):
+        return "Its flags tell hidden cells apart: some may be small, and others protect them."
+    signs = table.signs(at)
+    return f"Its flags tell hidden cells apart, and {signs}." if signs else ""
 
 
 def ask_for_variable(file: str, name: str) -> Unaccounted | None:

@@ -18,7 +18,14 @@ from narcissus.counts.alike import (
     list_tied,
     rename_alike,
 )
-from narcissus.counts.columns import ColumnUse, SecondName, ask_for_column, join_columns, option_of
+from narcissus.counts.columns import (
+    DIFFERENT_FLAGS,
+    ColumnUse,
+    SecondName,
+    ask_for_column,
+    join_columns,
+    option_of,
+)
 from narcissus.counts.further_columns import FurtherColumns
 from narcissus.counts.layout import PublishedLayout, layout_of
 from narcissus.counts.marks import Rules
@@ -169,6 +176,7 @@ def understand(
     premises = (
         *_one_population(tables, structure),
         *_of_printed(further.uses),
+        *_of_flags(layouts),
         *_of_columns(tables),
         *list_tied(cells, same),
         *(() if texts_tell_nothing else list_named(tables, cells, structure, rules)),
@@ -267,6 +275,14 @@ def _of_printed(uses: Mapping[str, Sequence[ColumnUse]]) -> Iterator[str]:
     names = [use.column for some in uses.values() for use in some if use.detail == OF_PRINTED]
     for name in dict.fromkeys(names):
         yield f"percentages of `{visible(name)}` are made of the printed numbers, not of the counts"
+
+
+def _of_flags(layouts: Iterable[PublishedLayout]) -> Iterator[str]:
+    """Yield that flags, which tell hidden cells apart, say nothing of their counts."""
+    uses = (use for layout in layouts for use in layout.columns)
+    names = [use.column for use in uses if use.detail == DIFFERENT_FLAGS]
+    for name in dict.fromkeys(names):
+        yield f"flags of `{visible(name)}` say nothing of hidden counts"
 
 
 def _without_marks(
