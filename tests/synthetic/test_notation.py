@@ -86,6 +86,38 @@ def test_a_step_is_found_where_the_data_have_every_multiple_of_it(step):
     assert (np.array(way.known) == np.floor(known / step)).all()
 
 
+LEVELS = {
+    "1, 2, 5": [0, *(k * 10.0**n for n in range(6) for k in (1, 2, 5))],
+    "hundreds": [0, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000],
+    "doubled": [0, *(2.0**n for n in range(17))],
+    "few": [0, 700, 3000, 9000, 11_000, 40_000],
+}
+
+
+@pytest.mark.parametrize("levels", LEVELS)
+@pytest.mark.parametrize("rule", ["nearest", "below", "above"])
+@pytest.mark.parametrize("whole", [True, False])
+def test_numbers_that_stand_for_ranges_of_any_width_are_found(levels, rule, whole):
+    """The file is of other people: the rule is found from the law, and tells each of the data."""
+    rng = np.random.default_rng(11)
+    sides = [np.exp(rng.normal(7.5, 1.2, 800)) for _ in range(2)]
+    ours, theirs = (np.rint(side) if whole else side for side in sides)
+    ends = np.array(LEVELS[levels])
+
+    def change(x):
+        if rule == "nearest":
+            return ends[np.abs(x[:, None] - ends).argmin(axis=1)]
+        at = np.searchsorted(ends, x, "right") - 1 if rule == "below" else np.searchsorted(ends, x)
+        return ends[np.minimum(at, len(ends) - 1)]
+
+    (known, people), (own, times) = (
+        np.unique(side, return_counts=True) for side in (ours, change(theirs))
+    )
+    (way,) = ways_of_numbers(known, own, times, people)
+    readings = [each for each in (way.known, *way.by_rule) if each is not None]
+    assert max(np.mean(np.array(each, float) == change(known)) for each in readings) > 0.99
+
+
 @given(st.integers(0, 10**6))
 def test_a_fresh_file_of_the_same_form_is_not_said_to_be_coarser(seed):
     rng = np.random.default_rng(seed)

@@ -32,6 +32,10 @@ MOST_SIGNIFICANT = 9
 """Most significant digits that a column can have been rounded to."""
 MOST_WAYS = 3
 """Most ways beside the one of the whole column that some of its cells are rounded in."""
+MOST_LEVELS = 100
+"""Most numbers of a column that each stand for several numbers of the data, at any distance."""
+FINER = 3
+"""Times as many numbers of the data as of such a column."""
 _FEWEST = 3  # cells that are rounded in such a way
 _TIMES = 3  # as many of them as of those with one digit more
 _BEYOND = 0.002  # share of the cells beyond that of the data
@@ -131,26 +135,32 @@ def _of_column(
     total, here = int(times.sum()), int(times[is_there].sum())
     places, significant = (_most_of(part, times) for part in theirs)
     short = _short(own)
+
+    def is_coarser(is_so: Flags) -> bool:
+        return _is_coarser(float(people[is_so].sum() / people.sum()), total)
+
     ways: list[tuple[Flags, _Writing]] = []
     grid = _coarser_grid(known, own, times, people, places)
     if grid is not None:
         step, offset, members = grid
         ways += [(members, way) for way in _rounded(known, own, places, step, offset)]
-    elif here >= CLOSED * total:
-        return []
-
-    def is_coarser(is_so: Flags) -> bool:
-        return _is_coarser(float(people[is_so].sum() / people.sum()), total)
-
-    if places < ours[0].max() and is_coarser(ours[0] <= places):
-        ways += [(theirs[0] <= places, way) for way in _rounded(known, own, places)]
-    if significant <= MOST_SIGNIFICANT and is_coarser(ours[1] <= significant):
-        ways += [(theirs[1] <= significant, way) for way in _shortened(known, own, significant)]
-    is_shorter = is_coarser(_short(known)) or is_coarser(_single(known))
-    if times[short].sum() >= CLOSED * total and is_shorter and not is_there.all():
-        with np.errstate(over="ignore"):
-            single = known.astype(np.float32), own.astype(np.float32)
-        ways.append((short, _Writing("rounded to 32 bits", *single)))
+    are_levels = _are_levels(own, known) and is_coarser(np.isin(known, own))
+    if here < CLOSED * total or grid is not None:
+        if places < ours[0].max() and is_coarser(ours[0] <= places):
+            ways += [(theirs[0] <= places, way) for way in _rounded(known, own, places)]
+        if significant <= MOST_SIGNIFICANT and is_coarser(ours[1] <= significant):
+            ways += [(theirs[1] <= significant, way) for way in _shortened(known, own, significant)]
+        is_shorter = is_coarser(_short(known)) or is_coarser(_single(known))
+        if times[short].sum() >= CLOSED * total and is_shorter and not is_there.all():
+            with np.errstate(over="ignore"):
+                single = known.astype(np.float32), own.astype(np.float32)
+            ways.append((short, _Writing("rounded to 32 bits", *single)))
+    if are_levels:
+        every = np.ones(len(own), np.bool_)
+        levels = [(every, way) for way in _in_levels(known, own)]
+        before = max(_agreeing([(every, _Writing("", known, own)), *ways], people, times))
+        if max(_agreeing(levels, people, times)) > before + _DEVIATIONS * math.sqrt(before):
+            return [_best(levels, people, times)]
     hits = [_hits(way, members, times) for members, way in ways]
     if not hits or (grid is None and max(hits) <= here):
         return []
@@ -184,6 +194,23 @@ def _coarser_grid(
         members = is_whole & (rest == offset)
         return (step, offset, members) if _is_coarser(share, total) else None
     return None
+
+
+def _are_levels(own: Numbers, known: Numbers) -> bool:
+    """Check whether a column has so few numbers that each may stand for many of the data's."""
+    return 1 < len(own) <= min(MOST_LEVELS, len(known) // FINER)
+
+
+def _in_levels(known: Numbers, own: Numbers) -> Iterator[_Writing]:
+    """Yield the ways to write the nearest number that the file has, the next below or above."""
+    levels = np.unique(own)
+    middles = (levels[1:] + levels[:-1]) / 2
+    nearest, last = levels[np.searchsorted(middles, known)], len(levels) - 1
+    below = levels[np.maximum(np.searchsorted(levels, known, "right") - 1, 0)]
+    above = levels[np.minimum(np.searchsorted(levels, known), last)]
+    yield _Writing(f"rounded to {len(levels)} numbers", nearest, own, RULES[1])
+    yield _Writing(f"cut to {len(levels)} numbers", below, own, RULES[2])
+    yield _Writing(f"cut to {len(levels)} numbers", above, own, RULES[2])
 
 
 def _is_coarser(share: float, rows: int) -> bool:
@@ -306,16 +333,21 @@ def _hits(way: _Writing, members: Flags, times: Counts) -> int:
     return int(times[members & np.isin(way.own, way.known)].sum())
 
 
+def _agreeing(ways: Sequence[tuple[Flags, _Writing]], people: Counts, times: Counts) -> list[float]:
+    """Return for each way how many rows of the file have the values that people have by it."""
+    return [
+        _shared(way.known, people, way.own[members], times[members]) * float(times[members].sum())
+        for members, way in ways
+    ]
+
+
 def _best(ways: Sequence[tuple[Flags, _Writing]], people: Counts, times: Counts) -> Written:
     """Return the way by which as many rows of the file have each value as of the data.
 
     Numbers are cut only where that is clear: where few rows are of people of the data, chance tells
     cutting from rounding.
     """
-    shares = [
-        _shared(way.known, people, way.own[members], times[members]) * times[members].sum()
-        for members, way in ways
-    ]
+    shares = _agreeing(ways, people, times)
     threshold = max(shares) - _DEVIATIONS * math.sqrt(max(shares))
     rounded = [number for number, (_, way) in enumerate(ways) if not way.words.startswith("cut")]
     some = [number for number in rounded if shares[number] >= threshold] or range(len(ways))
