@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from narcissus import Bins
 from narcissus.errors import InputError, TooLargeError
 from narcissus.tables import read_table
 from narcissus.tables import text as module
@@ -324,3 +325,35 @@ def test_rows_that_begin_as_a_note_are_rows(tmp_path):
     found = read_table(tmp_path / "people.csv", drop=["remark", "ill"])
     assert found.rows == len(PEOPLE)
     assert found.remarks == ("Line 22 below the last row left out",)
+
+
+BINS = {"age": Bins(width=5), "income": Bins(width=50)}
+
+
+@pytest.mark.parametrize("word", ["Total", "Summe", "Insgesamt", "Total g\u00e9n\u00e9ral", "mean"])
+@pytest.mark.parametrize("end", ["", "Source: us,,,\n"])
+def test_a_row_of_totals_is_nobody(word, end, tmp_path):
+    text = f"{NAMED}" + "\n".join(PEOPLE) + f"\n{word},490,23430,\n{end}"
+    (tmp_path / "people.csv").write_text(text)
+    found = read_table(tmp_path / "people.csv", bins=BINS, drop=["ill"])
+    assert found.rows == len(PEOPLE)
+    assert "Line 22 below the last row, of totals, left out" in found.remarks
+
+
+@pytest.mark.parametrize("last", ["Total,25,1175,no", "Summe,,,yes", "Chur,,1140,", "Meaning,29,,"])
+def test_a_person_of_a_town_of_any_name_is_no_total(last, tmp_path):
+    (tmp_path / "people.csv").write_text(NAMED + "\n".join([*PEOPLE, last]) + "\n")
+    assert (
+        read_table(tmp_path / "people.csv", missing="category", bins=BINS, drop=["ill"]).rows
+        == len(PEOPLE) + 1
+    )
+
+
+@pytest.mark.parametrize("titles", [1, 2, 5])
+@pytest.mark.parametrize("blank", ["", ",,,\n"])
+def test_titles_as_wide_as_the_table_are_left_out(titles, blank, tmp_path):
+    text = "Health survey 2026,,,\n" * titles + blank + NAMED + "\n".join(PEOPLE) + "\n"
+    (tmp_path / "people.csv").write_text(text)
+    found = read_table(tmp_path / "people.csv", bins=BINS, drop=["ill"])
+    assert found.names == ("town", "age", "income")
+    assert found.rows == len(PEOPLE)

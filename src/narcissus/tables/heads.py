@@ -26,6 +26,8 @@ from narcissus.tables.spelling import number_in
 
 SAMPLE = 64
 """Lines at the beginning of a file that are looked at."""
+MOST_TITLES = 10
+"""Lines of a title."""
 _HINT = re.compile(r'"?sep=(.)"?\s*')
 _MARKS = ",;\t|"
 _A_NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d.,]*(?!\w)")
@@ -182,9 +184,13 @@ def _below_title(rows: Rows, lines: Sequence[str]) -> int:
 
 
 def _is_title(rows: Rows, at: int) -> bool:
-    """Check whether a row of three cells or more has one text among blanks, and the next more."""
-    filled = [sum(map(bool, cells)) for cells, _ in rows[at : at + 2]]
-    return len(rows[at][0]) > 2 and len(filled) == 2 and filled[0] < 2 <= filled[1]
+    """Check whether a row of three cells or more has one text among blanks, as a title.
+
+    Below it, and other such rows, is one of more texts.
+    """
+    filled = [sum(map(bool, cells)) for cells, _ in rows[at : at + MOST_TITLES + 1]]
+    below = next((many for many in filled if many > 1), 0)
+    return len(rows[at][0]) > 2 and filled[0] < 2 <= below
 
 
 def _body(rows: Rows, mark: str) -> tuple[int, str, Rows, int]:

@@ -40,6 +40,11 @@ _CHUNK = 2**20  # cells that are held as text at a time
 _NEVER = b"\x01"
 _TAIL = 64  # lines at the end among which notes below the table are looked for
 _NOTE = re.compile(r"\s*([*†‡§]|(sources?|notes?|quelle|anmerkung(en)?|hinweis)\b)", re.IGNORECASE)
+_TOTALS = re.compile(
+    r"(grand |sub)?totals?|total g[e\u00e9]n[e\u00e9]ral|totale|totaal|sums?|somme|suma|summen?"
+    r"|gesamt(summe)?|insgesamt|zusammen|ensemble|averages?|means?|mittelwert|durchschnitt",
+    re.IGNORECASE,
+)
 _HEADING = re.compile(r"\s*(sources?|notes?|quelle|anmerkung(en)?)\s*:", re.IGNORECASE)
 
 Row = tuple[list[str], int, bool]
@@ -229,6 +234,9 @@ class _Text:
             refuse_records(self._name, texts, (rows[start][1], rows[-1][1]), width)
             _remark(self._remarks, left_out_below(rows[start][1], rows[-1][1]))
             rows = rows[:start]
+        if _are_totals([cells for cells, _, _ in rows]):
+            _remark(self._remarks, f"Line {rows[-1][1]} below the last row, of totals, left out")
+            rows = rows[:-1]
         for place, (cells, _, _) in enumerate(rows):
             if len(cells) != width:
                 raise self._wrong(rows, place)
@@ -260,6 +268,17 @@ def _is_data(cells: list[str], width: int, numbers: list[int]) -> bool:
         there = [is_number(cells[j]) for j in numbers if cells[j].strip()]
         return (all(there) and bool(there)) if numbers else filled == width - 1
     return len(cells) == width and (width < 3 or sum(1 for c in cells if c.strip()) > 1)
+
+
+def _are_totals(rows: list[list[str]]) -> bool:
+    """Check whether the last row has a word for totals, numbers, and else blanks: no person."""
+    *others, last = rows or [[]]
+    filled = [cell.strip() for cell in last if cell.strip()]
+    if not others or not filled or not _TOTALS.fullmatch(filled[0]):
+        return False
+    at = next(place for place, cell in enumerate(last) if cell.strip())
+    is_word = any(at < len(cells) and _TOTALS.fullmatch(cells[at].strip()) for cells in others)
+    return len(filled) < len(last) and not is_word and all(map(is_number, filled[1:]))
 
 
 def _is_note(cells: list[str], _: int, after_blank: bool, width: int) -> bool:
