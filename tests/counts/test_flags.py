@@ -61,14 +61,25 @@ def test_flags_of_other_things_are_assumed_to_say_nothing(tmp_path):
     assert 12 <= asked + conditions < 40  # the rest has one flag beside both hidden counts
 
 
+CODES = {
+    "count": lambda n, rank: f"R{n:03d}",
+    "more than the count": lambda n, rank: f"{100 + n}",
+    "long code": lambda n, rank: f"E{7000011 + n:08d}",
+    "rank": lambda n, rank: f"D{rank}",
+}
+
+
+@pytest.mark.parametrize("way", CODES)
 @pytest.mark.parametrize("column", ["code", "area_code"])
-def test_codes_that_hold_the_counts_of_a_row_wait(tmp_path, column):
-    rng = random.Random(1)
-    path = write_table(tmp_path / "t.csv", lambda n: f"R{n:03d}", rng, column)
-    lines = path.read_text().splitlines()
-    codes = {row.split(",")[0]: row.split(",")[3] for row in lines[1:] if ",yes," in row}
-    rows = [",".join([*row.split(",")[:3], codes[row.split(",")[0]]]) for row in lines[1:]]
-    path.write_text("\n".join([lines[0], *rows]) + "\n")
+@pytest.mark.parametrize("total", ["", "TOT"])
+def test_codes_that_follow_from_the_counts_of_a_row_wait(tmp_path, way, column, total):
+    path = write_table(tmp_path / "t.csv", str, random.Random(1), column)
+    rows = [row.split(",") for row in path.read_text().splitlines()]
+    ill = {row[0]: int(row[3]) for row in rows if row[1] == "yes" and row[0] != "Total"}
+    ranks = {area: 1 + sorted(ill.values()).index(count) for area, count in ill.items()}
+    for row in rows[1:]:
+        row[3] = total if row[0] == "Total" else CODES[way](ill[row[0]], ranks[row[0]])
+    path.write_text("\n".join(map(",".join, rows)) + "\n")
     assert waits(understand(path), column)
 
 

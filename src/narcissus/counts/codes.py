@@ -86,6 +86,14 @@ class SecondLabels:
         is_code = self._are_numbers() if is_number else self._have_shape()
         return self.is_repeated or is_code or self._are_ranges()
 
+    def tell_counts(self) -> bool:
+        """Return whether values hold the counts beside them, or follow these."""
+        return self._tell_counts() or self._follow()
+
+    def _follow(self) -> bool:
+        numbers = [int(re.sub(r"\D", "", value)[:18] or 0) for value in self.values]
+        return self._follow_counts(numbers) and not _are_serial(numbers)
+
     def _are_ranges(self) -> bool:
         """Return whether values are ranges, the one behind the other."""
         spans = [re.search(r"(\d+)\s*(?:-|\u2013|to)\s*(\d+)", value) for value in self.values]
@@ -131,14 +139,17 @@ class SecondLabels:
         return are_even or _are_serial(numbers)
 
     def _follow_counts(self, numbers: Sequence[int]) -> bool:
-        """Return whether numbers have the order of the printed counts, or its reverse."""
-        pairs = sorted(
-            (count, number)
-            for number, count in zip(numbers, self.counts, strict=True)
-            if count is not None
-        )
-        order = [number for _, number in pairs]
-        return len(order) >= FEWEST_ORDERED and sorted(order) in (order, order[::-1])
+        """Return whether numbers have the order of printed counts, or its reverse.
+
+        That is of the largest counts; or of those of the same row of each label, where so many
+        rows make a coincidence unlikely.
+        """
+        if len(order := _by_count(numbers, self.counts)) >= FEWEST_ORDERED and _is_sorted(order):
+            return True
+        positions = list(zip_longest(*self.rows))
+        orders = [order for counts in positions if _is_sorted(order := _by_count(numbers, counts))]
+        odds = (lgamma(len(order) + 1) - log(2 * len(positions)) for order in orders)
+        return any(each >= log(ODDS) for each in odds)
 
     def _have_shape(self) -> bool:
         """Return whether values are letters and digits of one length, or of one beginning."""
@@ -149,8 +160,7 @@ class SecondLabels:
         if not all(_SHAPE.fullmatch(value) or value.isupper() for value in plain):
             return False
         begins = {re.sub(r"[^A-Za-z].*", "", value) for value in self.values}
-        numbers = [int(re.sub(r"\D", "", value)[:18] or 0) for value in self.values]
-        if self._follow_counts(numbers) and not _are_serial(numbers):
+        if self._follow():
             return False
         is_even = len({len(value) for value in self.values}) == 1
         return is_even or (len(begins) == 1 and begins != {""})
@@ -165,6 +175,16 @@ class SecondLabels:
         is_kin = bool(stems & set(re.findall(r"[^\W\d_]{3,}", self.of.casefold())))
         named = _CODE.fullmatch(self.column) or _NAME.fullmatch(self.column)
         return is_upper or is_kin or named is not None
+
+
+def _by_count(numbers: Sequence[int], counts: Sequence[int | None]) -> list[int]:
+    """Return numbers in the order of the printed counts beside them."""
+    pairs = zip(numbers, counts, strict=True)
+    return [number for _, number in sorted((n, k) for k, n in pairs if n is not None)]
+
+
+def _is_sorted(order: list[int]) -> bool:
+    return sorted(order) in (order, order[::-1])
 
 
 def _are_serial(numbers: Sequence[int]) -> bool:

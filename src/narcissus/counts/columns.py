@@ -675,6 +675,8 @@ class _SecondNames:
         column, of = (other, at) if other in self._codes else second
         column, of = (at, other) if at in self._codes else (column, of)
         if column not in self._codes and not _are_alike(table, column, of):
+            if table.second_labels(column, of).tell_counts():
+                return  # no labels, which the other column could name
             column, of = of, column
             if column in self._forced or not _are_alike(table, column, of):
                 return
