@@ -310,7 +310,7 @@ class JudgedCriterion(Case):
             return (not is_gravest, self._room)
         gain = self.best.value
         if self.status in ("inconclusive", "not shown"):
-            gain = max(map(_may_be, self.attacks))[0]
+            gain = _may_be(self._open)[0]
         return (not is_gravest, self.guess - gain)
 
     @property
@@ -342,8 +342,15 @@ class JudgedCriterion(Case):
         if self.status in ("exceeded", "contradicted"):
             return self.surest
         if self.status in ("inconclusive", "not shown"):
-            return max(self.attacks, key=_may_be)
+            return self._open
         return self.best
+
+    @property
+    def _open(self) -> StudyRow:
+        """The row nearest to be shown, of those that may be beyond what is accepted."""
+        limit = self.at_most
+        rows = [row for row in self.attacks if limit is None or _high(row) > limit]
+        return max(rows or self.attacks, key=_may_be)
 
     def _deciding_measure(self) -> StudyRow:
         """Return the measure that is beyond what is accepted, or nearest to it."""
@@ -392,9 +399,9 @@ def _high(row: StudyRow) -> float:
 
 
 def _may_be(row: StudyRow) -> tuple[float, float]:
-    """Order rows that are open: an excess by its upper limit, a share by itself."""
-    high = row.quantity.high if row.role == "excess" else None
-    return (_value(row) if high is None else high), _value(row)
+    """Order rows that are open: an excess by its lower limit, nearest to be shown; else a share."""
+    is_limited = row.role == "excess" and row.quantity.low is not None
+    return (_low(row) if is_limited else _value(row)), _value(row)
 
 
 if TYPE_CHECKING:

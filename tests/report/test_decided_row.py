@@ -332,7 +332,17 @@ def test_the_judge_returns_the_row_that_decided():
     assert judged([]).decided_by is None
 
 
-def test_an_excess_that_is_open_is_the_one_that_may_be_largest():
+def test_of_excesses_that_are_open_it_is_the_one_nearest_to_be_shown():
+    """Ten copies beside none of a control decide, and not a guess of which little is known."""
+    copies = row("excess", 0.13, -0.03, 0.30, name="copies")
+    links = row("excess", 0.12, -0.14, 0.38, name="links")
+    assert judged([copies, links], fails="not shown", at_most=0.0).decided_by == copies
+    criteria = tuple(StudyCriterion(of="x", name=name, at_most=0.0) for name in ("links", "copies"))
+    found = Findings(criteria, (links, copies), None)
+    assert judge(found, cases_of(found, fails="not shown")).decided_by == copies
+
+
+def test_an_excess_that_is_accepted_leaves_nothing_open():
     near, wide = row("excess", 0.0, -0.01, 0.01, name="near"), row("excess", -0.01, -0.06, 0.053)
     case = judged([near, wide], fails="not shown", at_most=0.02)
     assert case.status == "not shown"
