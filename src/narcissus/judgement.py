@@ -308,10 +308,9 @@ class JudgedCriterion(Case):
         is_gravest = self.status == "exceeded" and self.criterion.name == self.gravest
         if not self.attacks:
             return (not is_gravest, self._room)
-        gain = self.best.value
-        if self.status in ("inconclusive", "not shown"):
-            gain = _may_be(self._open)[0]
-        return (not is_gravest, self.guess - gain)
+        if self.status not in ("inconclusive", "not shown"):
+            return (not is_gravest, self.guess - self.best.value)
+        return (not self._is_beyond(self._open), self.guess - _may_be(self._open)[0])
 
     @property
     def _room(self) -> float:
@@ -348,9 +347,11 @@ class JudgedCriterion(Case):
     @property
     def _open(self) -> StudyRow:
         """The row nearest to be shown, of those that may be beyond what is accepted."""
-        limit = self.at_most
-        rows = [row for row in self.attacks if limit is None or _high(row) > limit]
-        return max(rows or self.attacks, key=_may_be)
+        return max(filter(self._is_beyond, self.attacks), key=_may_be, default=self.best)
+
+    def _is_beyond(self, row: StudyRow) -> bool:
+        """Check whether a row may be beyond what is accepted."""
+        return self.at_most is None or _high(row) > self.at_most
 
     def _deciding_measure(self) -> StudyRow:
         """Return the measure that is beyond what is accepted, or nearest to it."""
