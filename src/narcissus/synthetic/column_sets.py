@@ -273,7 +273,7 @@ class SetSearch:
 
     def rows_of_each(self, columns: Columns) -> Numbers:
         """Return the rows of the file that are each person's by some columns, shape (people,)."""
-        keys = np.sum([self.keys[j] for j in columns], axis=0, dtype=np.uint64)
+        keys = np.stack([self.keys[j] for j in columns]).sum(axis=0, dtype=np.uint64)
         here, there = keys[: self.people], np.sort(keys[self.people :])
         first, last = (np.searchsorted(there, here, side) for side in ("left", "right"))
         return (last - first).astype(np.float64)

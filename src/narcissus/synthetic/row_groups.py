@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from narcissus._random import child
 from narcissus.evidence.intervals import TwoSamples
-from narcissus.synthetic.changes import CHANGED_ERROR, ChangedPeople, most_people
+from narcissus.synthetic.changes import CHANGED_ERROR, ChangedPeople
 from narcissus.synthetic.column_sets import (
     MOST_SETS,
     Cells,
@@ -82,7 +82,7 @@ def look_grouped(
             people = ChangedPeople.of(way.by, way.files.names, copies, views, sides)
             wholes.append(GroupedPeople(**vars(people), is_whole=True))
         some += _by_sets(way, views, error / 2, copies.standing if is_beyond else 0)
-    whole = most_people(wholes)
+    whole = max(wholes, key=lambda people: people.standing, default=None)
     return max(some, key=lambda people: people.excess, default=whole)
 
 
@@ -95,10 +95,10 @@ def _by_sets(
     """
     for reading in (AS_THEY_ARE, LESS_THE_LEAST):
         columns = _group_columns(way, views, reading)
-        rows = [way.files.rows(file) for file in ("real", "synthetic", "control")]
+        ours, rows, others = (way.files.rows(f) for f in ("real", "synthetic", "control"))
         if not columns:
             continue
-        sides = GroupSides(*rows, way.is_in_order)
+        sides = GroupSides(ours, rows, others, way.is_in_order)
         search = _GroupSearch([*columns.values()], sides)
         counts = search.run_whole()
         part = error / (2 * len(counts))
