@@ -657,12 +657,8 @@ def housed(g: Draws, *, by: str = "a number", made_by: str = "others", many: int
     return look_grouped(groups, g) is not None
 
 
-def visited(g: Draws, *, by_column: bool = False, many: int = 0) -> bool:
-    """Return whether visits of people, named by the steward, are said to stand in the file.
-
-    by_column: Each column of a person is drawn from somebody of the data, at all visits together.
-    many: People of whom two of four measures are put back, moved by as much at all visits.
-    """
+def visited(g: Draws) -> bool:
+    """Return whether visits of people, named by the steward, are said to stand in the file."""
 
     def drawn(first: int) -> pd.DataFrame:
         trait = np.repeat(g.normal(size=80), 4)[:, None]
@@ -671,11 +667,6 @@ def visited(g: Draws, *, by_column: bool = False, many: int = 0) -> bool:
         return visits.assign(who=first + np.repeat(np.arange(80), 4), visit=np.tile(range(4), 80))
 
     real, made = drawn(0), drawn(500)
-    if by_column:
-        rows = 4 * g.integers(0, 80, (80, 1, 4)) + np.arange(4)[:, None]
-        made[[*"abcd"]] = real[[*"abcd"]].to_numpy()[rows.reshape(-1, 4), range(4)]
-    rows = slice(0, 4 * many)
-    made.loc[: 4 * many - 1, ["c", "d"]] = real[["c", "d"]][rows] + 3
     files = read_whole(real, made, unit="who")
     return look_grouped(files.groups, g, files.together) is not None
 
@@ -2342,7 +2333,6 @@ NULLS = (
             "other households, by a place": partial(housed, by="a place"),
             "people of the data, shuffled": partial(housed, made_by="margins"),
             "visits of other people": visited,
-            "visits of the data, column by column": partial(visited, by_column=True),
         },
         Power(
             "households of 60 that are put back",
