@@ -1,6 +1,7 @@
 """What the first screen of a published file says: what is guessed, counted, declared, left open."""
 
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,7 @@ from narcissus.kinds.table.twins import guessed
 from narcissus.report import page_of, render_html, render_text
 from narcissus.report.first_screen import first_screen
 from narcissus.study.load import load_study
-from narcissus.synthetic.changes import ChangedPeople
+from narcissus.synthetic.row_groups import LESS_THE_LEAST, GroupedPeople
 
 LABS = ("gluc", "hb", "iron", "plt", "sbp", "zinc")
 
@@ -364,8 +365,12 @@ def test_people_who_could_be_copied_unseen_are_those_who_are_unique(tmp_path):
 
 def test_groups_of_rows_are_asked_about_as_groups():
     """Households that stand in the file are no people, and what was not sought of them is said."""
-    groups = ChangedPeople("place", ("age (1)", "age (2)"), 109, 10, 0.0, None)
+    groups = GroupedPeople("place", ("age (1)", "age (2)"), 109, 10, 0.0, None, is_whole=True)
     question = _of_groups(groups, can_tell=False)
+    assert "`age" not in question.reason
+    some = replace(groups, columns=("age", "sex"), is_whole=False, reading=LESS_THE_LEAST)
+    reason = _of_groups(some, can_tell=False).reason
+    assert "in the data by `age`, `sex`, less the least of each group, stand in" in reason
     assert question.subject == "the rows of whole groups by `place`"
     assert "10 of 109 groups of several rows" in question.reason
     assert question.who.startswith("groups of rows")

@@ -505,6 +505,39 @@ def partly_kept(
     return found[1].excess(ALPHA / 2)[1] > 0
 
 
+def kinds_of_people(people: int, g: Draws, law: str) -> pd.DataFrame:
+    """Draw people whose columns hang together: by traits, a code, or 60 kinds; or have heavy ties.
+
+    Each has an income too, rounded so that some share theirs; of "own incomes" nobody does.
+    """
+    fixed = np.random.default_rng(6)
+    if law == "traits":
+        loads = fixed.normal(size=(2, 6)) * [1, 1, 2, 2, 3, 3]
+        drawn = g.normal(size=(people, 2)) @ loads + g.normal(size=(people, 6))
+    elif law == "a code":
+        code = g.integers(0, 60, (people, 1))
+        drawn = np.where(g.random((people, 6)) < 0.02, g.integers(0, 60, (people, 6)), code)
+        drawn = drawn * [1, 7, 1, 1, 1, 1] // [1, 1, 3, 5, 7, 11]
+    elif law == "kinds":
+        kinds, weights = fixed.integers(0, 8, (60, 6)), fixed.dirichlet(np.full(60, 0.5))
+        drawn = kinds[g.choice(60, people, p=weights)]
+        drawn = np.where(g.random((people, 6)) < 0.08, g.integers(0, 8, (people, 6)), drawn)
+    elif law == "ties":
+        drawn = np.where(g.random((people, 6)) < 0.8, 0, g.geometric(0.15, (people, 6)))
+    else:
+        drawn = g.normal(size=(people, 1)) + g.normal(size=(people, 6)) > fixed.normal(size=6) / 2
+    answers = pd.DataFrame(np.rint(drawn).astype(int), columns=list("abcdef"))
+    return answers.assign(income=g.lognormal(10, 0.6, people).round(2 if law == "own" else -2))
+
+
+def strikes(g: Draws, *, law: str, of_data: bool = False) -> bool:
+    """Return whether a file of other people, or of columns of the data, strikes by some columns."""
+    real, made = (kinds_of_people(200, g, law) for _ in range(2))
+    files = read_whole(real, shuffled(real, g) if of_data else made)
+    return bool(look_at_sets(files, Views(files, g), (files.rows("real"), files.rows("control")), g)
+                .striking)  # fmt: skip
+
+
 def some_kept(g: Draws, *, made_by: str = "others", many: int = 0) -> bool:
     """Return whether people stand in a file by any two or three columns, or larger sets."""
     real, others = (register(200, g).drop(columns=["line", "case", "number"]) for _ in range(2))
@@ -622,6 +655,20 @@ def housed(g: Draws, *, by: str = "a number", made_by: str = "others", many: int
     real, made = (side.drop(columns=left) for side in (real, made))
     groups = read_whole(real, made.reset_index(drop=True)).groups
     return look_grouped(groups, g) is not None
+
+
+def visited(g: Draws) -> bool:
+    """Return whether visits of people, named by the steward, are said to stand in the file."""
+
+    def drawn(first: int) -> pd.DataFrame:
+        trait = np.repeat(g.normal(size=80), 4)[:, None]
+        measures = np.rint(50 + 5 * trait + g.normal(size=(320, 4)) * [1, 2, 4, 8]).astype(int)
+        visits = pd.DataFrame(measures, columns=list("abcd"))
+        return visits.assign(who=first + np.repeat(np.arange(80), 4), visit=np.tile(range(4), 80))
+
+    real, made = drawn(0), drawn(500)
+    files = read_whole(real, made, unit="who")
+    return look_grouped(files.groups, g, files.together) is not None
 
 
 def places_kept(g: Draws, *, made_by: str = "others", share: float = 0.0) -> bool:
@@ -2174,6 +2221,11 @@ NULLS = (
             "columns of others, shuffled": partial(some_kept, made_by="margins"),
             "columns of the data, shuffled": partial(some_kept, made_by="margins of the data"),
             "people drawn again of others": partial(some_kept, made_by="drawn again"),
+            "columns that hang together by traits": partial(strikes, law="traits"),
+            "columns that follow from a code": partial(strikes, law="a code"),
+            "kinds of people": partial(strikes, law="kinds"),
+            "heavy ties": partial(strikes, law="ties"),
+            "own incomes of the data, by themselves": partial(strikes, law="own", of_data=True),
         },
         Power(
             "people of 200 with three columns in the file",
@@ -2272,7 +2324,7 @@ NULLS = (
     Null(
         "synth: groups of rows that stand in the file whole wait for a control",
         (),
-        "cells that two groups and two groups of rows have",
+        "cells that two groups and two groups of rows have, Bonferroni over sets of columns",
         "groups of rows of the file are independent of one another and of those of the data",
         "groups of one row are left out",
         "a file whose groups keep apart from one another",
@@ -2280,6 +2332,7 @@ NULLS = (
             "other households, by a number": housed,
             "other households, by a place": partial(housed, by="a place"),
             "people of the data, shuffled": partial(housed, made_by="margins"),
+            "visits of other people": visited,
         },
         Power(
             "households of 60 that are put back",

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from narcissus.synthetic.column_sets import look_at_sets
+from narcissus.synthetic.column_sets import SetSearch, look_at_sets
 from narcissus.synthetic.copies import Views
 from narcissus.synthetic.full_files import read_whole
 
@@ -101,6 +101,42 @@ def test_columns_that_are_drawn_from_the_data_one_by_one_strike_by_no_two(seed):
     """A generator that keeps the margins: who stands there by one stands there by no more."""
     g, real = np.random.default_rng(seed), people(300, seed)
     assert looked(real, real.apply(lambda c: g.choice(c.to_numpy(), 600))).striking == ()
+
+
+def answering(n, g):
+    """Draw people who have an income of their own and answer six questions by yes or no."""
+    trait = g.normal(size=n)
+    yes = {f"q{j}": (trait + g.normal(size=n) > 0.3 * j - 1).astype(int) for j in range(6)}
+    return pd.DataFrame({"income": np.round(g.lognormal(10, 0.6, n), 2), **yes})
+
+
+@pytest.mark.parametrize("kind", ["all columns", "incomes"])
+@pytest.mark.parametrize("seed", range(3))
+def test_values_of_the_data_strike_by_no_four_columns(kind, seed):
+    """By an income and three answers 50 of 300 were there, with 0 expected: nobody shares one."""
+    g = np.random.default_rng(seed)
+    real, made = answering(300, g), answering(300, g)
+    made["income"] = g.choice(real["income"], 300)
+    if kind == "all columns":
+        made = real.apply(lambda column: g.permutation(column.to_numpy()))
+    assert looked(real, made).striking == ()
+
+
+def test_rows_are_counted_by_larger_sets_as_by_all_smaller_ones():
+    """What is expected of a drawn column does not depend on how many columns there are."""
+    g = np.random.default_rng(1)
+    both = [pd.concat([answering(100, g)] * 2) for _ in "ab"]
+    codes = [np.unique(np.r_[a, b], return_inverse=True)[1] for a, b in zip(
+        *(frame.to_numpy().T for frame in both), strict=True)]  # fmt: skip
+    search = SetSearch(codes, 200)
+    ours, rows = (np.column_stack(codes)[:200], np.column_stack(codes)[200:])
+    for some in [(1, 2, 3), (1, 2, 3, 4), (2, 3, 4, 5, 6)]:
+        each = list(search._by_chance(some))
+        for j, chance in zip(some, each, strict=True):
+            rest = [k for k in some if k != j]
+            same = (ours[:, None, rest] == rows[:, rest]).all(axis=2).sum(axis=1)
+            alone = (ours[:, None, j] == rows[:, j]).mean(axis=1)
+            assert chance == pytest.approx(same * alone)
 
 
 def test_so_many_sets_that_some_are_left_are_told(monkeypatch):

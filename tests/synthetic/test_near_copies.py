@@ -236,3 +236,19 @@ def test_rows_that_keep_together_are_nearer_to_nobody():
     repeated = pd.concat([made] * 10, ignore_index=True)
     repeated["income"] += rng.integers(-50, 50, 300)
     assert nearer(real, repeated) is None
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_several_noisy_copies_of_each_person_are_found(times):
+    """A third of a standard deviation apart: the mean of three copies names the person."""
+    rng = np.random.default_rng(1)
+    trait = rng.normal(size=(150, 1))
+    numbers = np.round(50 + 10 * (0.5 * trait + rng.normal(size=(150, 8))), 3)
+    real = pd.DataFrame(numbers).add_prefix("m")
+    noise = [rng.normal(0, 3, real.shape) for _ in range(times)]
+    made = pd.concat([real + each for each in noise], ignore_index=True).round(3)
+    files = read_whole(real, made)
+    sides = files.rows("real"), files.rows("control")
+    people = nearer_people(files, Views(files, rng), sides)
+    assert people is not None
+    assert people.standing > 75 > 5 * people.expected

@@ -21,6 +21,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from narcissus._random import child
 from narcissus.evidence.intervals import TwoSamples
 from narcissus.synthetic.copies import BesideControl, Views, beside_control, copies_on
 from narcissus.synthetic.full_files import WholeFiles
@@ -70,7 +71,9 @@ NOT_LOOKED = Looked((), 0, 0)
 
 
 @dataclass(frozen=True)
-class _SetCount:
+class SetCount:
+    """Who stands in the file by a set of columns, and how many would by coincidence."""
+
     columns: Columns
     unique: int
     standing: int
@@ -105,17 +108,22 @@ class _SetCount:
         return 2 * self.unique >= people
 
 
-class _Cells:
+class Cells:
     """People and rows of the file by some of their columns."""
 
-    def __init__(self, codes: Sequence[Positions], people: int, columns: Columns) -> None:
-        place, size = codes[columns[0]], int(codes[columns[0]].max()) + 1
-        for j in columns[1:]:
-            place, size = _crossed(place, size, codes[j])
+    def __init__(self, place: Positions, size: int, people: int, columns: Columns) -> None:
         self.columns, self.place, self.size = columns, place, size
         self.here = np.bincount(place[:people], minlength=size)
         self.there = np.bincount(place[people:], minlength=size)
         self.people = people
+
+    @classmethod
+    def of(cls, codes: Sequence[Positions], people: int, columns: Columns) -> Cells:
+        """Cross the codes of some columns."""
+        place, size = codes[columns[0]], int(codes[columns[0]].max()) + 1
+        for j in columns[1:]:
+            place, size = _crossed(place, size, codes[j])
+        return cls(place, size, people, columns)
 
     @property
     def rows_of_each(self) -> Numbers:
@@ -126,7 +134,7 @@ class _Cells:
     def is_alone(self) -> NDArray[np.bool_]:
         return (self.here == 1)[self.place[: self.people]]
 
-    def counted(self, by_chance: Sequence[Numbers]) -> _SetCount:
+    def counted(self, by_chance: Sequence[Numbers]) -> SetCount:
         """Count who stands in the file.
 
         by_chance: Rows that each person meets where one column is drawn from the data.
@@ -142,7 +150,7 @@ class _Cells:
             (float(meetings[alone].clip(max=1).sum()) for meetings in by_chance), default=0.0
         )
         spread = t * t * pairs + repeated / (t * t) + max(t, 1 / t)
-        return _SetCount(self.columns, int(alone.sum()), standing, direct, spread, drawn)
+        return SetCount(self.columns, int(alone.sum()), standing, direct, spread, drawn)
 
 
 def _crossed(place: Positions, size: int, codes: Positions) -> tuple[Positions, int]:
@@ -166,7 +174,7 @@ def look_at_sets(
     codes = [
         np.unique(views.codes(j, 0)[both], return_inverse=True)[1].ravel() for j in range(width)
     ]
-    search = _SetSearch(codes, len(ours))
+    search = SetSearch(codes, len(ours))
     counts = search.run(max(1, min(MOST_SETS, MOST_WORK // len(both))))
     error = ERROR / max(1, len(counts))
     striking = [count for count in counts if count.is_beyond(error)]
@@ -193,7 +201,7 @@ def look_at_sets(
 
 
 def _most_alone(
-    count: _SetCount, counts: Sequence[_SetCount], names: Sequence[str]
+    count: SetCount, counts: Sequence[SetCount], names: Sequence[str]
 ) -> SomeColumns | None:
     """Return some of the columns by which most people are there, where these alone tell of more."""
     parts = [part for part in counts if set(part.columns) < set(count.columns)]
@@ -214,7 +222,7 @@ def most_meeting(views: Views, ours: Positions, error: float) -> float:
         np.unique(views.codes(j, 0)[both], return_inverse=True)[1].ravel()
         for j in range(len(views.fine))
     ]
-    return _Cells(codes, len(ours), tuple(range(len(codes)))).counted([]).most(error)
+    return Cells.of(codes, len(ours), tuple(range(len(codes)))).counted([]).most(error)
 
 
 def _moved(files: WholeFiles, ours: Positions, rng: np.random.Generator) -> float:
@@ -228,30 +236,51 @@ def _moved(files: WholeFiles, ours: Positions, rng: np.random.Generator) -> floa
     return max(map(again, some), default=0.0)
 
 
-class _SetSearch:
+class SetSearch:
+    """Count people by sets of columns.
+
+    codes: Of each column, those of the people first and then of the rows, shape (people and rows,).
+    """
+
     def __init__(self, codes: Sequence[Positions], people: int) -> None:
         self.codes, self.people = codes, people
         self.width = len(codes)
         self.rows = len(codes[0]) - people
-        self.single = [_Cells(codes, people, (j,)).rows_of_each for j in range(self.width)]
+        self.single = [Cells.of(codes, people, (j,)).rows_of_each for j in range(self.width)]
+        # sums of 64 random bits for each value: two cells have one key with chance 2^-64
+        bits = child(people, self.rows)
+        self.keys = [bits.integers(0, 2**64, int(c.max()) + 1, np.uint64)[c] for c in codes]
         self.left = 0
         self._known: dict[Columns, Numbers] = {(j,): rows for j, rows in enumerate(self.single)}
 
-    def count(self, columns: Columns) -> _SetCount:
-        cells = _Cells(self.codes, self.people, columns)
+    def count(self, columns: Columns) -> SetCount:
+        """Count who stands in the file by a set of columns, given by their places."""
+        cells = self.cells(columns)
         if len(columns) < 3:
             self._known[columns] = cells.rows_of_each
         return cells.counted(list(self._by_chance(columns)))
 
+    def cells(self, columns: Columns) -> Cells:
+        """Return the people and rows by some columns."""
+        return Cells.of(self.codes, self.people, columns)
+
     def _by_chance(self, columns: Columns) -> Iterator[Numbers]:
         for j in columns:
             rest = tuple(other for other in columns if other != j)
-            if rest in self._known:
-                yield self._known[rest] * self.single[j] / self.rows
+            known = self._known.get(rest)
+            rows = self.rows_of_each(rest) if known is None else known
+            yield rows * self.single[j] / self.rows
 
-    def run(self, most: int) -> list[_SetCount]:
+    def rows_of_each(self, columns: Columns) -> Numbers:
+        """Return the rows of the file that are each person's by some columns, shape (people,)."""
+        keys = np.stack([self.keys[j] for j in columns]).sum(axis=0, dtype=np.uint64)
+        here, there = keys[: self.people], np.sort(keys[self.people :])
+        first, last = (np.searchsorted(there, here, side) for side in ("left", "right"))
+        return (last - first).astype(np.float64)
+
+    def run(self, most: int) -> list[SetCount]:
         """Count at most so many sets: all of two, all of three, and what grows out of these."""
-        counts: list[_SetCount] = []
+        counts: list[SetCount] = []
         small = [*combinations(range(self.width), 2), *combinations(range(self.width), 3)]
         self.left = max(0, len(small) - most)
         counts = [self.count(some) for some in small[:most]]

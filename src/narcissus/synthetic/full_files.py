@@ -262,6 +262,7 @@ class PeopleTogether:
     by: str  # the column that numbers people, or names or counts off the rows of a group
     files: WholeFiles
     is_clear: bool = True  # whether rows stand together, and not only may
+    is_in_order: bool = True  # whether something tells which row of a group comes first
 
 
 def read_whole(
@@ -471,7 +472,9 @@ def _grouped(
         wide = rows_of_groups(raws, groups)
         history = None if wide is None else (groups.by, wide)
         if (together := _whole_people(history, irrelevant, read_as)) is not None:
-            read.append(replace(together, is_clear=groups.is_clear))
+            read.append(
+                replace(together, is_clear=groups.is_clear, is_in_order=groups.is_counted_off)
+            )
     return tuple(read)
 
 

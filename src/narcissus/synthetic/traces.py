@@ -42,7 +42,7 @@ from narcissus.synthetic.mirrors import look_mirrored, nearer_mirrored
 from narcissus.synthetic.near_copies import EXPECTED, NearerPeople, nearer_people, nearly_copied
 from narcissus.synthetic.part_copies import partly_copied
 from narcissus.synthetic.recoding import look_recoded
-from narcissus.synthetic.row_groups import GROUPED, look_grouped
+from narcissus.synthetic.row_groups import GroupedPeople, look_grouped
 from narcissus.synthetic.row_rules import look_by_row
 from narcissus.synthetic.rows_in_order import RowsInOrder, look_at_order
 
@@ -264,7 +264,7 @@ class Traces:
     nearer_together: NearerPeople | None = None
     recoded: ChangedPeople | None = None  # who stand in the file under other codes
     by_row: ChangedPeople | None = None  # whose row was changed by a rule of that row
-    groups: ChangedPeople | None = None  # groups of rows that stand in the file whole
+    groups: GroupedPeople | None = None  # groups of rows that stand in the file whole
 
     @property
     def changed(self) -> ChangedPeople | None:
@@ -293,7 +293,7 @@ class Traces:
             if people is not None:
                 yield trace(NEARLY, 1, people, people.people, change)
         if self.groups is not None:
-            yield trace(GROUPS, 1, self.groups, self.groups.people, GROUPED)
+            yield trace(GROUPS, 1, self.groups, self.groups.people, self.groups.change)
         for some in self.sets.striking:
             yield trace(FEW, 1 / max(1, self.sets.sets), some, some.unique, "")
 
@@ -403,7 +403,7 @@ def traces_of(
         _nearer_together(files, child(entropy, 13)),
         look_recoded(whole, sides, facts.copies, child(entropy, 14)),
         look_by_row(whole, sides, facts.copies, child(entropy, 15)),
-        look_grouped(files.groups, child(entropy, 16)),
+        look_grouped(files.groups, child(entropy, 16), files.together),
     )
 
 

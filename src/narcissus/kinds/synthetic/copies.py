@@ -26,6 +26,7 @@ from narcissus.synthetic.names_in_values import AS_NUMBERS, NamesInside
 from narcissus.synthetic.near_copies import MOST_NEARER, NearerPeople
 from narcissus.synthetic.part_copies import PartlyCopied
 from narcissus.synthetic.recoding import MOST_RECODED
+from narcissus.synthetic.row_groups import AS_THEY_ARE, GroupedPeople
 from narcissus.synthetic.rows_in_order import RowsInOrder
 from narcissus.synthetic.traces import (
     BUT_ANY,
@@ -60,8 +61,7 @@ VALUES = "people whose own value stands in the file"
 UNIQUE_ONES = "people who are unique in the data"
 GROUPS = "groups of rows that are unique in the data"
 GROUPS_LEFT = (
-    "histories and groups of rows{} that are changed by a rule of their own, not whole, or copied "
-    "by some of their columns alone"
+    "histories and groups of rows{} that are changed by a rule of their own, or that are not whole"
 )
 """What of households, classes or addresses nobody looked at, where there are some."""
 MOST_SETS = 12
@@ -550,13 +550,16 @@ def _together(
         yield _of_nearer(nearer, subject, can_tell=can_tell)
 
 
-def _of_groups(groups: ChangedPeople, *, can_tell: bool) -> CountedQuestion:
-    """Return the question of groups of rows that stand in the file whole."""
+def _of_groups(groups: GroupedPeople, *, can_tell: bool) -> CountedQuestion:
+    """Return the question of groups of rows that stand in the file whole, or by some columns."""
+    by = "" if groups.is_whole else f" by {some_of([f'`{name}`' for name in groups.columns], 4)}"
+    by += "" if groups.reading == AS_THEY_ARE else f", {groups.reading},"
     question = Unaccounted(
         subject=f"the rows of whole groups by `{groups.way}`",
         reason=f"{groups.standing:,} of {groups.people:,} groups of several rows that are unique "
-        "in the data stand in the file, with all of their rows in one group; coincidence explains "
-        f"about {round(groups.expected):,}.{_of_control(groups.beside, can_tell=can_tell)}",
+        f"in the data{by} stand in the file, with all of their rows in one group; coincidence "
+        f"explains about {round(groups.expected):,}."
+        + _of_control(groups.beside, can_tell=can_tell),
         declaration=ACCEPTED if can_tell else CONTROL,
     )
     does = "stand in the file with all of their rows"
