@@ -340,6 +340,18 @@ def ways_of(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -
     return ways
 
 
+def same_of(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    """Parse ``COLUMN=NAME``, one for each --same."""
+    same: dict[str, str] = {}
+    for text in given:
+        name, _equals, other = text.partition("=")
+        if not name or not other:
+            raise click.BadParameter("write COLUMN=NAME, such as income=pay", param=option)
+        _require_first(name, same, option)
+        same[name] = other
+    return same
+
+
 def _require_first(name: str, found: Mapping[str, Any], option: click.Parameter) -> None:
     """Refuse a column that an option has named before: one of the two would be left out."""
     if name in found:
@@ -355,6 +367,7 @@ class SynthOptions:
     columns: Annotated[str | None, Opt(check=names_of)] = None
     drop: Annotated[str | None, Opt(check=names_of)] = None
     irrelevant: Annotated[str | None, Opt(check=names_of)] = None
+    same: Annotated[tuple[str, ...], Opt(check=same_of)] = ()
     unit: str | None = None
     bins: Annotated[tuple[str, ...], Opt(check=bins_of)] = ()
     missing: Annotated[str | None, Opt(click.Choice(["refuse", "drop", "category"]))] = None
@@ -377,7 +390,10 @@ class SynthOptions:
             {
                 "kind": "synthetic",
                 "title": f"{Path(synthetic).name}, made from {Path(real).name}",
-                "data": {**data, "read_as": self.read_as, "unit": self.unit},
+                "data": {
+                    **data,
+                    **{name: getattr(self, name) for name in ("read_as", "same", "unit")},
+                },
                 "threat": {"unknown": self.unknown, "known": self.known},
                 "threshold": accepted or None,
                 "groups": {"columns": self.groups},

@@ -163,6 +163,7 @@ class WholeFiles(Sides):
     control: int
     units: Codes | None = None
     strange: tuple[str, ...] = ()  # columns of the file alone that nothing is known of
+    absent: tuple[str, ...] = ()  # columns of the data alone
     unread: Mapping[str, str] = field(default_factory=dict[str, str])  # with the reason
     # what the files hold beside their tables, with the reason why it may matter
     beside: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -343,6 +344,7 @@ def read_whole(
             sizes.get("control", 0),
             _units(units, sizes, unit),
             tuple(strange),
+            tuple(c for c in raws["real"] if c not in names and c not in irrelevant),
             unread,
             {part: why for part, why in beside.items() if part not in irrelevant},
             left_out,

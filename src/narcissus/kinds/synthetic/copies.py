@@ -434,12 +434,27 @@ def _of_strange(whole: WholeFiles, asked: Sequence[str] = ()) -> Iterator[Unacco
             if each is not None
         )
         left = {*whole.names}.difference(whole.unread)
-        declaration = "" if len(left) >= _FEWEST_LEFT else WRITTEN_ALIKE
+        declaration = _same_or_irrelevant(whole, names)
+        declaration = declaration if len(left) >= _FEWEST_LEFT else WRITTEN_ALIKE
         question = _undeclared(names, f"{told}{reason[0].upper()}{reason[1:]}.", declaration)
         if whole.held is not None:
             does = f"have {whole.held.values} values or more in a row there"
             question = _about_people(question, whole.held, whole.held.people, "people", does)
         yield question
+
+
+def _same_or_irrelevant(whole: WholeFiles, names: Sequence[str]) -> str:
+    """Say how columns are declared: as those of the data under another name, where some lack."""
+    renamed = [name for name in names if name in whole.strange]
+    if not renamed or not whole.absent:
+        return _irrelevant(names)
+    names_of_both = whole.absent[0], renamed[0]
+    quoted = " = ".join(json.dumps(name, ensure_ascii=False) for name in names_of_both)
+    others = "" if len(whole.absent) == len(renamed) == 1 else ", and so on,"
+    return (
+        f"`same = {{{quoted}}}` in `[data]`, or `--same {shlex.quote('='.join(names_of_both))}`"
+        f"{others} for columns of the data under another name; or {_irrelevant(names)}"
+    )
 
 
 def _of_unit(name: str, common: Sequence[str]) -> Unaccounted:
