@@ -318,3 +318,34 @@ def test_names_of_people_with_several_rows_in_declared_columns_are_sought():
     real, made = stays(PATIENTS[:250], 1), stays(TAKEN, 2)
     [names] = read_whole(real, made, irrelevant=["patient_id"]).put_back
     assert (names.within, names.standing) == ("patient_id", 205)
+
+
+def residents(seed, many=400):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({
+        "row": np.arange(many),
+        "bill": rng.lognormal(8, 1, many).round(2),
+        "age": rng.integers(20, 90, many),
+        "zip": rng.integers(10000, 10300, many),
+        "score": rng.integers(100, 999, many),
+        "answer": rng.integers(0, 5, many),
+    })  # fmt: skip
+
+
+DECLARED = ["row", "bill", "age", "zip", "score"]
+
+
+@pytest.mark.parametrize("names", [["bill"], ["age", "zip"]])
+def test_values_in_declared_columns_contradict_the_declaration(names):
+    """Each age and each postcode is of many; both together are of one person."""
+    real = residents(0)
+    made = residents(1).assign(**{name: real[name] for name in names})
+    [values] = read_whole(real, made, irrelevant=names).put_back
+    assert values.column == "`, `".join(names)
+    assert values.standing == values.people > 300
+
+
+def test_values_of_other_people_contradict_no_declaration():
+    for seed in range(10):
+        files = [residents(3 * seed + k) for k in range(3)]
+        assert read_whole(*files[: 2 + seed % 2], irrelevant=DECLARED).put_back == ()

@@ -18,7 +18,7 @@ import numpy as np
 import scipy
 
 from narcissus.evidence.intervals import TwoSamples
-from narcissus.synthetic.copies import BesideControl
+from narcissus.synthetic.copies import BesideControl, Copies
 from narcissus.synthetic.files import Raw, folded
 from narcissus.tables.names import numbers_people
 from narcissus.tables.spelling import number_in
@@ -226,8 +226,63 @@ def names_put_back(raws: Mapping[str, Raw]) -> tuple[NamesInside, ...]:
             each += _sought(name, within, "in its values", (here, beside), there)
     each += _values_in_texts(real, made, control)
     error = INSIDE_ERROR / max(1, len(each))
-    several = names_of_several(raws).there
-    return (*(names for names in each if names.is_beyond(error)), *several)
+    each = [names for names in each if names.is_beyond(error)]
+    each += names_of_several(raws).there
+    named = {names.within for names in each}
+    values = [v for v in _own_values(real, made, control) if v.within not in named]
+    return (*each, *values)
+
+
+def _own_values(
+    real: Mapping[str, RawColumn], made: Mapping[str, RawColumn], control: Mapping[str, RawColumn]
+) -> Iterator[NamesInside]:
+    """Yield the people whose own values of a column, or of all columns, stand in the file there.
+
+    Coincidences are limited as of equal rows, and of whole numbers as many as stand next to the
+    people's. Running numbers tell nothing.
+    """
+    counts_off = {n for n, c in real.items() if _names(c) and _is_running(_plain_names(c))}
+    columns = [name for name in made if name in real and name not in counts_off]
+    sets = [(name,) for name in columns] + ([tuple(columns)] if len(columns) > 1 else [])
+    for some in sets:
+        ours, theirs, others = (
+            Counter(zip(*(_cells(side[name]) for name in some), strict=True))
+            if all(name in side for name in some)
+            else Counter[tuple[str, ...]]()
+            for side in (real, made, control)
+        )
+        own = {values for values, many in ours.items() if many == 1}
+        if len(own) < _FEWEST:
+            continue
+        standing = len(own & theirs.keys())
+        pairs = sum(many == 2 for many in ours.values())
+        copies = Copies(ours.total(), len(own), standing, theirs.total(), pairs, 0, 0, 0.0)
+        expected = copies.expected
+        if len(some) == 1:
+            sides = {text for (text,) in own if text.isdecimal()}, set[str]()
+            moved = _sought(some[0], some[0], IN_VALUES, sides, {text for (text,) in theirs})
+            expected = max([expected, *(names.expected for names in moved)])
+        fresh = {values for values, many in others.items() if many == 1}
+        beside = None
+        if fresh:
+            beside = TwoSamples(standing, len(own), len(fresh & theirs.keys()), len(fresh))
+        names = NamesInside(
+            *("`, `".join(some), some[0], IN_VALUES, len(own), standing, expected),
+            beside,
+        )
+        error = INSIDE_ERROR / len(sets)
+        if names.is_beyond(error) and standing > copies.most_coincidences(error):
+            yield names
+
+
+def _cells(column: RawColumn) -> list[str]:
+    """Return the cells of a column, numbers as they are counted; empty where there is none."""
+    texts: list[str] = []
+    for value in column.distinct:
+        number = None if value is None else number_in(value)
+        text = "" if value is None else folded(str(value))
+        texts.append(text if number is None else f"{number:.15g}")
+    return [texts[code] for code in column.codes.tolist()]
 
 
 def names_of_several(raws: Mapping[str, Raw], unit: str | None = None) -> NamesOfSeveral:
