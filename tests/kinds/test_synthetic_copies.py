@@ -246,9 +246,19 @@ def test_a_declaration_takes_the_column_out_of_everything(tmp_path):
     real = hospital()
     made = hospital(seed=2).assign(bill=real["bill"])
     assert audited(real, made, tmp_path)[0].status == "undeclared"
-    audit, _first = audited(real, made, tmp_path, irrelevant=["bill"])
+    audit, _first = audited(real, hospital(seed=2), tmp_path, irrelevant=["bill"])
     assert audit.status == "not shown"
     assert all("bill" not in count.columns for count in audit.record.result.counts)
+
+
+def test_own_values_are_counted_before_a_declaration_is_believed(tmp_path):
+    """All bills of the data in the file were "no copied people" once `bill` was declared."""
+    real = hospital()
+    made = hospital(seed=2).assign(bill=real["bill"])
+    audit, _ = audited(real, made, tmp_path, irrelevant=["bill"])
+    assert audit.status == "undeclared"
+    (gap,) = audit.record.result.unaccounted
+    assert "column `bill`, which is declared to say nothing" in gap.subject
 
 
 def test_numbers_of_people_are_counted_before_a_declaration_is_believed(tmp_path):

@@ -57,7 +57,7 @@ from narcissus.kinds.synthetic.schema import ExcessThreshold
 from narcissus.kinds.table.experiment import Experiment
 from narcissus.kinds.table.held_out import SURE, held_out_attempts
 from narcissus.kinds.table.kind import prepare
-from narcissus.kinds.table.left_out import of_order, of_values
+from narcissus.kinds.table.left_out import guess_by_order, of_values
 from narcissus.kinds.table.other_priors import is_allowed
 from narcissus.kinds.table.row_order import BY_CHANCE, ordered_rows, sorted_columns
 from narcissus.kinds.table.schema import TableStudy
@@ -1452,7 +1452,7 @@ def blocks_tell(g: Draws, share: float = 0.0) -> bool:
         blocks = np.concatenate(drawn)[: len(rows)]
         secret[rows] = np.where(g.random(len(rows)) < share, blocks, secret[rows])
     ordered = ordered_rows(examined(table.assign(secret=secret), INDEPENDENT, g)[0])
-    return ordered is not None and bool(of_order(ordered))
+    return ordered is not None and guess_by_order(ordered) is not None
 
 
 def order_tells(
@@ -1473,7 +1473,7 @@ def order_tells(
     table["secret"] = table.secret.to_numpy()[source]
     unknown = ("other", "secret") if more else ("secret",)
     ordered = ordered_rows(examined(table, NETWORK, g, unknown)[0])
-    return ordered is not None and bool(of_order(ordered))
+    return ordered is not None and guess_by_order(ordered) is not None
 
 
 def looks_sorted(

@@ -253,3 +253,99 @@ def test_numbers_of_other_people_in_notes_are_nobodys(seed, column):
     files = read_whole(accounts(10 + seed), noted(made, others[column]))
     assert not files.inside
     assert "note" in files.strange
+
+
+def stays(ids, seed):
+    """Return one to three stays of each patient, in any order."""
+    rng = np.random.default_rng(seed)
+    each = rng.permutation(np.repeat(ids, rng.integers(1, 4, len(ids))))
+    return pd.DataFrame({
+        "patient_id": each,
+        "age": rng.integers(20, 90, len(each)),
+        "ward": rng.choice(list("abcde"), len(each)),
+    })  # fmt: skip
+
+
+PATIENTS = np.random.default_rng(0).choice(10**7, 900, replace=False) + 10**7
+TAKEN = np.concatenate([PATIENTS[:205], PATIENTS[300:345]])
+
+
+@pytest.mark.parametrize("unit", [None, "patient_id"])
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda made: made,
+        lambda made: made.rename(columns={"patient_id": "number"}),
+        lambda made: made.assign(patient_id=made.patient_id.map("P{:012}".format)),
+        lambda made: made.assign(patient_id=made.patient_id.astype(float)),
+    ],
+    ids=["as_they_are", "other_name", "padded", "decimal"],
+)
+def test_numbers_of_people_with_several_rows_are_counted_over_people(write, unit):
+    """A file with 205 of 250 of them passed as no more people than coincidence."""
+    files = read_whole(stays(PATIENTS[:250], 1), write(stays(TAKEN, 2)), unit=unit)
+    [names] = files.several.there
+    assert (names.column, names.standing, names.people) == ("patient_id", 205, 250)
+    assert names.expected < 1
+    if unit is None:
+        assert files.counts_rows == "patient_id"
+    control = stays(PATIENTS[500:750], 3)
+    beside = read_whole(stays(PATIENTS[:250], 1), write(stays(TAKEN, 2)), control, unit=unit)
+    [names] = beside.several.there
+    assert not names.is_explained
+
+
+def test_other_numbers_and_running_numbers_of_people_are_coincidence():
+    real, fresh = stays(PATIENTS[:250], 1), stays(PATIENTS[300:550], 2)
+    assert read_whole(real, fresh).several.there == ()
+    running = read_whole(stays(np.arange(1, 251), 1), stays(np.arange(1, 251), 2)).several
+    assert (running.there, running.running) == ((), ("patient_id",))
+    dense = np.random.default_rng(4)
+    of_data, of_file = (dense.choice(900, 200, replace=False) + 100 for _ in range(2))
+    assert read_whole(stays(of_data, 1), stays(of_file, 2)).several.there == ()
+    taken = read_whole(stays(of_data, 1), stays(of_data, 2)).several
+    assert [names.standing for names in taken.there] == [200]
+
+
+def test_numbers_of_people_that_the_control_shares_are_explained():
+    """All files are of one register, so the file holds people of all of them."""
+    real, control = stays(PATIENTS[:250], 1), stays(PATIENTS[:250], 3)
+    [names] = read_whole(real, stays(TAKEN, 2), control).several.there
+    assert names.is_explained
+
+
+def test_names_of_people_with_several_rows_in_declared_columns_are_sought():
+    real, made = stays(PATIENTS[:250], 1), stays(TAKEN, 2)
+    [names] = read_whole(real, made, irrelevant=["patient_id"]).put_back
+    assert (names.within, names.standing) == ("patient_id", 205)
+
+
+def residents(seed, many=400):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({
+        "row": np.arange(many),
+        "bill": rng.lognormal(8, 1, many).round(2),
+        "age": rng.integers(20, 90, many),
+        "zip": rng.integers(10000, 10300, many),
+        "score": rng.integers(100, 999, many),
+        "answer": rng.integers(0, 5, many),
+    })  # fmt: skip
+
+
+DECLARED = ["row", "bill", "age", "zip", "score"]
+
+
+@pytest.mark.parametrize("names", [["bill"], ["age", "zip"]])
+def test_values_in_declared_columns_contradict_the_declaration(names):
+    """Each age and each postcode is of many; both together are of one person."""
+    real = residents(0)
+    made = residents(1).assign(**{name: real[name] for name in names})
+    [values] = read_whole(real, made, irrelevant=names).put_back
+    assert values.column == "`, `".join(names)
+    assert values.standing == values.people > 300
+
+
+def test_values_of_other_people_contradict_no_declaration():
+    for seed in range(10):
+        files = [residents(3 * seed + k) for k in range(3)]
+        assert read_whole(*files[: 2 + seed % 2], irrelevant=DECLARED).put_back == ()

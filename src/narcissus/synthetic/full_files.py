@@ -42,7 +42,13 @@ from narcissus.synthetic.histories import (
     rows_of_groups,
     rows_together,
 )
-from narcissus.synthetic.names_in_values import NamesInside, names_inside, names_put_back
+from narcissus.synthetic.names_in_values import (
+    NamesInside,
+    NamesOfSeveral,
+    names_inside,
+    names_of_several,
+    names_put_back,
+)
 from narcissus.synthetic.notation import RULES, Written, day_of, ways_of
 from narcissus.synthetic.repetition import RepeatedRows, agreeing_columns, repeated_rows
 from narcissus.synthetic.side_texts import KnownValues, tell_people
@@ -190,6 +196,12 @@ class WholeFiles(Sides):
     numbering: str | None = None
     bound: RowsBound | None = None  # what binds rows of the data to one another
     unit: str | None = None  # column that names each row's person, as the user says
+    several: NamesOfSeveral = field(default_factory=NamesOfSeveral)
+
+    @property
+    def counts_rows(self) -> str:
+        """The column that shows that people have several rows, where no unit is named."""
+        return self.numbering or next(iter(() if self.unit else self.several.columns), "")
 
     @property
     def is_large(self) -> bool:
@@ -291,6 +303,7 @@ def read_whole(
     for column, other in (same or {}).items():
         if other in raws["synthetic"]:
             raws["synthetic"][column] = raws["synthetic"].pop(other)
+    several = names_of_several(raws, unit)
     units = {n: raws[n].pop(unit) for n in ("real", "control") if unit and unit in raws.get(n, {})}
     theirs = raws["synthetic"].pop(unit or "", None)
     history = _people_together(raws, units | ({} if theirs is None else {"synthetic": theirs}))
@@ -351,7 +364,10 @@ def read_whole(
             unseen,
             absent,
             without_control,
-            names_inside(raws, {name: names[name] for name in names if name not in lacking}),
+            (
+                *names_inside(raws, {name: names[name] for name in names if name not in lacking}),
+                *several.there,
+            ),
             otherwise=tuple(c for n, c in otherwise.items() if n not in lacking),
         )
         return _in_order(files)
@@ -364,10 +380,9 @@ def read_whole(
         files = replace(files, agreeing=tuple(files.names[j] for j in places))
     files = replace(files, held=people_held(raws["real"], raws["synthetic"], strange))
     files = replace(files, together=_whole_people(history, irrelevant, read_as), put_back=put_back)
-    files = _with_codes(replace(files, groups=groups))
+    files = _with_codes(replace(files, groups=groups, several=several))
     is_in_memory = not isinstance(synthetic, str | Path)
-    files = replace(files, numbering=numbering, is_in_memory=is_in_memory)
-    files = replace(files, bound=bound, unit=unit)
+    files = replace(files, bound=bound, unit=unit, numbering=numbering, is_in_memory=is_in_memory)
     return replace(files, places=None, with_repeated=None) if ORDER in irrelevant else files
 
 

@@ -18,14 +18,16 @@ import numpy as np
 import scipy
 
 from narcissus.evidence.intervals import TwoSamples
-from narcissus.synthetic.copies import BesideControl
+from narcissus.synthetic.copies import BesideControl, Copies
 from narcissus.synthetic.files import Raw, folded
+from narcissus.tables.names import numbers_people
 from narcissus.tables.spelling import number_in
 from narcissus.tables.tally import RawColumn
 
 INSIDE_ERROR = 0.001
 """Error of telling that names of people stand inside other values, of all places together."""
 _NAMES = 0.9  # share of the people with a value of their own, of a column that names them
+_RUNNING = 0.5  # share of the numbers between the least and the largest, of running numbers
 _FEW = 2  # people whose names may stand anywhere
 _FEWEST = 20  # people with a value
 _SHORTEST = 5  # letters or digits of a name that is sought inside a text
@@ -42,6 +44,7 @@ _STEPS = tuple(by for by in range(-10, 11) if by)
 _SOME = 500  # values that are moved up and down
 _NUMBER = re.compile(r"(?<![\w.,])[-+]?\d+(?:[.,]\d+)*(?![\w])")
 AS_NUMBERS = "as numbers in its texts"
+IN_VALUES = "among its values"
 _WORD = re.compile(r"[^\W_]+")
 _WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]*")  # as Python writes it
 
@@ -61,12 +64,21 @@ class NamesInside(BesideControl):
     @property
     def noun(self) -> str:
         """What stands there: names, or values that nobody else has."""
-        return f"values of `{self.column}`" if self.how == AS_NUMBERS else "names"
+        return f"values of `{self.column}`" if self.how in (AS_NUMBERS, IN_VALUES) else "names"
 
     def is_beyond(self, error: float) -> bool:
         """Check whether more stand there than chance explains."""
         high = self.expected + 2 * np.sqrt(self.expected)
         return self.standing > max(float(_FEW), float(scipy.stats.poisson.isf(error, high)))
+
+
+@dataclass(frozen=True)
+class NamesOfSeveral:
+    """Columns of the data that name or number people with several rows."""
+
+    columns: tuple[str, ...] = ()
+    there: tuple[NamesInside, ...] = ()  # of whom the file has more than coincidence explains
+    running: tuple[str, ...] = ()  # of running numbers that the file has as well
 
 
 def names_inside(raws: Mapping[str, Raw], same: Mapping[str, str]) -> tuple[NamesInside, ...]:
@@ -214,7 +226,115 @@ def names_put_back(raws: Mapping[str, Raw]) -> tuple[NamesInside, ...]:
             each += _sought(name, within, "in its values", (here, beside), there)
     each += _values_in_texts(real, made, control)
     error = INSIDE_ERROR / max(1, len(each))
-    return tuple(names for names in each if names.is_beyond(error))
+    each = [names for names in each if names.is_beyond(error)]
+    each += names_of_several(raws).there
+    named = {names.within for names in each}
+    values = [v for v in _own_values(real, made, control) if v.within not in named]
+    return (*each, *values)
+
+
+def _own_values(
+    real: Mapping[str, RawColumn], made: Mapping[str, RawColumn], control: Mapping[str, RawColumn]
+) -> Iterator[NamesInside]:
+    """Yield the people whose own values of a column, or of all columns, stand in the file there.
+
+    Coincidences are limited as of equal rows, and of whole numbers as many as stand next to the
+    people's. Running numbers tell nothing.
+    """
+    counts_off = {n for n, c in real.items() if _names(c) and _is_running(_plain_names(c))}
+    columns = [name for name in made if name in real and name not in counts_off]
+    sets = [(name,) for name in columns] + ([tuple(columns)] if len(columns) > 1 else [])
+    for some in sets:
+        ours, theirs, others = (
+            Counter(zip(*(_cells(side[name]) for name in some), strict=True))
+            if all(name in side for name in some)
+            else Counter[tuple[str, ...]]()
+            for side in (real, made, control)
+        )
+        own = {values for values, many in ours.items() if many == 1}
+        if len(own) < _FEWEST:
+            continue
+        standing = len(own & theirs.keys())
+        pairs = sum(many == 2 for many in ours.values())
+        copies = Copies(ours.total(), len(own), standing, theirs.total(), pairs, 0, 0, 0.0)
+        expected = copies.expected
+        if len(some) == 1:
+            sides = {text for (text,) in own if text.isdecimal()}, set[str]()
+            moved = _sought(some[0], some[0], IN_VALUES, sides, {text for (text,) in theirs})
+            expected = max([expected, *(names.expected for names in moved)])
+        fresh = {values for values, many in others.items() if many == 1}
+        beside = None
+        if fresh:
+            beside = TwoSamples(standing, len(own), len(fresh & theirs.keys()), len(fresh))
+        names = NamesInside(
+            *("`, `".join(some), some[0], IN_VALUES, len(own), standing, expected),
+            beside,
+        )
+        error = INSIDE_ERROR / len(sets)
+        if names.is_beyond(error) and standing > copies.most_coincidences(error):
+            yield names
+
+
+def _cells(column: RawColumn) -> list[str]:
+    """Return the cells of a column, numbers as they are counted; empty where there is none."""
+    texts: list[str] = []
+    for value in column.distinct:
+        number = None if value is None else number_in(value)
+        text = "" if value is None else folded(str(value))
+        texts.append(text if number is None else f"{number:.15g}")
+    return [texts[code] for code in column.codes.tolist()]
+
+
+def names_of_several(raws: Mapping[str, Raw], unit: str | None = None) -> NamesOfSeveral:
+    """Return the names and numbers of people with several rows that the file has, by column.
+
+    unit: Column that names each row's person, as the user says.
+
+    Names are sought in every column of the file, without leading zeros and the letters around a
+    number. Running numbers tell nothing: any file that numbers its people has these.
+    """
+    real, made, control = raws["real"], raws["synthetic"], raws.get("control", {})
+    each: list[NamesInside] = []
+    columns: list[str] = []
+    running: list[str] = []
+    for name, column in real.items():
+        if (name != unit and not numbers_people(name)) or _names(column):
+            continue
+        here, beside = (_plain_names(side.get(name)) for side in (real, control))
+        if len(here) < _FEWEST:
+            continue
+        columns.append(name)
+        if _is_running(here):
+            running += [name] if here & _plain_names(made.get(name)) else []
+            continue
+        sought = [
+            names
+            for within, values in made.items()
+            for names in _sought(name, within, IN_VALUES, (here, beside), _plain_names(values))
+        ]
+        each += sorted(sought, key=lambda names: -names.standing)[:1]
+    error = INSIDE_ERROR / max(1, len(each) * len(made))
+    there = tuple(names for names in each if names.is_beyond(error))
+    return NamesOfSeveral(tuple(columns), there, tuple(running))
+
+
+def _plain_names(column: RawColumn | None) -> set[str]:
+    """Return the values of a column without leading zeros, and without letters around a number."""
+    names: set[str] = set()
+    for text in _values(column) if column is not None else ():
+        number = number_in(text)
+        is_whole = number is not None and float(number).is_integer()
+        match = re.fullmatch(r"\D*?0*(\d+)\D*", f"{number:.0f}" if is_whole else text)
+        names.add(match[1] if match else "".join(_WORD.findall(text)))
+    return names
+
+
+def _is_running(names: set[str]) -> bool:
+    """Check whether names are numbers of which most between the least and the largest are there."""
+    if not all(name.isdecimal() for name in names):
+        return False
+    numbers = [int(name) for name in names]
+    return len(numbers) >= _RUNNING * (max(numbers) - min(numbers) + 1)
 
 
 def _names(column: RawColumn) -> dict[str, int]:

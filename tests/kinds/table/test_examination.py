@@ -84,5 +84,6 @@ def test_a_study_that_cannot_be_played_is_said_not_to_be_examined(tmp_path, monk
 
 def test_a_sorted_file_is_a_caution(tmp_path):
     [found] = cautions(people().sort_values("illness"), tmp_path)
+    assert "the order of the rows is open, and an audit will not say *met*" in found
     assert "sorted by `illness`" in found
-    assert "order_hidden" in found
+    assert "`order_hidden = true` in [threat]" in found

@@ -31,8 +31,11 @@ from narcissus.kinds.table.playing import (
     half_width,
     play_looks,
 )
+from narcissus.kinds.table.schema import TRIALS as QUICK_TRIALS
+from narcissus.kinds.table.schema import quicker
 from narcissus.kinds.table.summary import summarise
 from narcissus.observer import SilentObserver
+from narcissus.study import load_study
 from narcissus.study.reading import read_record
 from narcissus.study.record import digest_of
 
@@ -413,3 +416,10 @@ def test_a_quick_look_keeps_its_level_and_says_what_it_left_out(study, narcissus
     assert narcissus("verify", "results/s-quick", path, "--quiet")[0] == 0
     code, _, err = narcissus("audit", str(ROOT / "examples" / "channel.toml"), "--quick")
     assert (code, "`--quick` is for studies of tables" in err) == (2, True)
+
+
+def test_a_quick_look_of_a_release_without_levels_is_played():
+    """A copula without a threshold ended in an internal error."""
+    release = load_study(ROOT / "examples" / "releases" / "copula.toml").settings
+    cut, _ = quicker(release)
+    assert cut.run.trials == QUICK_TRIALS

@@ -22,7 +22,7 @@ from narcissus.synthetic.changes import ChangedPeople
 from narcissus.synthetic.copies import COPIES, Copies, FileFacts
 from narcissus.synthetic.full_files import WholeFiles
 from narcissus.synthetic.histories import MOST_GROUPED
-from narcissus.synthetic.names_in_values import AS_NUMBERS, NamesInside
+from narcissus.synthetic.names_in_values import AS_NUMBERS, IN_VALUES, NamesInside
 from narcissus.synthetic.near_copies import MOST_NEARER, NearerPeople
 from narcissus.synthetic.part_copies import PartlyCopied
 from narcissus.synthetic.recoding import MOST_RECODED
@@ -59,6 +59,7 @@ LAST_DIGITS = (
 NEARER = "rows nearer to a person than 99 of 100 other people"
 VALUES = "people whose own value stands in the file"
 UNIQUE_ONES = "people who are unique in the data"
+OF_SEVERAL = "people with several rows"
 GROUPS = "groups of rows that are unique in the data"
 GROUPS_LEFT = (
     "histories and groups of rows{} that are changed by a rule of their own, or that are not whole"
@@ -375,7 +376,7 @@ def unaccounted(
     if not is_exceeded:
         yield from _together(whole, traces, at_most, can_tell=can_tell)
     for question in _of_columns(whole, traces, at_most, can_tell=can_tell, is_exceeded=is_exceeded):
-        yield _in_rows(question, whole.numbering) if whole.numbering else question
+        yield _in_rows(question, whole.counts_rows) if whole.counts_rows else question
 
 
 def _of_columns(
@@ -521,7 +522,7 @@ def _of_few(
 
 def _in_rows(question: Unaccounted, numbering: str) -> Unaccounted:
     """Return a question about people whose rows are counted as a question about rows."""
-    if not isinstance(question, CountedQuestion):
+    if not isinstance(question, CountedQuestion) or question.who == OF_SEVERAL:
         return question
     rows = f"rows (several of each `{numbering}`)"
     reason = question.reason.replace(f"of {question.of:,} people", f"of {question.of:,} {rows}", 1)
@@ -640,11 +641,12 @@ def _inside(whole: WholeFiles, at_most: float, *, can_tell: bool) -> Iterator[Un
             f"people stand in `{names.within}` of the file, {names.how}; coincidence explains "
             f"about {round(names.expected):,}."
         )
-        is_value = names.how == AS_NUMBERS
+        is_value = names.how in (AS_NUMBERS, IN_VALUES)
         decides = (ACCEPTED if is_value else "") if can_tell else CONTROL
         question = _undeclared([names.column], reason, decides)
         does = f"have their {'value' if is_value else 'name'} in `{names.within}` of the file"
-        yield _about_people(question, names, names.people, "people", does)
+        who = OF_SEVERAL if names.how == IN_VALUES else "people"
+        yield _about_people(question, names, names.people, who, does)
     for names in whole.put_back:
         is_accepted = names.standing - names.expected <= at_most * names.people
         if not (is_accepted or (can_tell and names.is_explained)):
@@ -795,11 +797,19 @@ def not_sought(whole: WholeFiles, traces: Traces) -> Iterator[str]:
     if stand_together(whole):
         some = [f"`{name}`" for name in groups_by(whole)]
         yield GROUPS_LEFT.format(f" by {some_of(some, 4)}" if some else "")
-    yield from whole.unseen
-    if whole.is_in_memory:
-        yield WRITTEN
+    yield from _not_compared(whole)
     if unread:
         yield f"{unread:,} rows of the file that are coarse in rare ways"
+
+
+def _not_compared(whole: WholeFiles) -> Iterator[str]:
+    """Yield what the file holds that nobody could compare."""
+    yield from whole.unseen
+    if whole.several.running:
+        shown = some_of([f"`{name}`" for name in whole.several.running], 4)
+        yield f"people by running numbers in {shown}, which any file that numbers its people has"
+    if whole.is_in_memory:
+        yield WRITTEN
 
 
 def groups_by(whole: WholeFiles) -> list[str]:

@@ -299,7 +299,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             units=() if study is None else tuple(_units_of(study, whole)),
             declared=() if study is None else tuple(study.data.irrelevant),
             agreeing=() if whole is None else whole.agreeing,
-            numbering="" if whole is None else whole.numbering or "",
+            numbering="" if whole is None else whole.counts_rows,
             is_by_order=_is_by_order(whole),
         )
         criteria = _criteria(result, threshold)

@@ -84,5 +84,3 @@ def _found(tested: PriorTest) -> Iterator[str]:
             "*met*. "
             f"{gap.reason} To decide, write {gap.declaration}"
         )
-    for left in tested.unexamined:
-        yield f"{left.quantity} was not examined: {left.reason}. You may {left.remedy}"

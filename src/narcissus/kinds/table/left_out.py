@@ -159,14 +159,41 @@ def unread(left: Sequence[str], binned: Sequence[str]) -> tuple[Unaccounted, ...
 
 
 def of_order(ordered: OrderedRows, *, is_refuted: bool = False) -> tuple[Unaccounted, ...]:
-    """Return the order of the rows, where it tells of the secret.
+    """Return the order of the rows, where it tells of the secret or the file is sorted by it.
 
     is_refuted: Whether known columns refute the prior already: only then is what they tell by
         themselves no matter of the order.
     """
+    guess = guess_by_order(ordered, is_refuted=is_refuted)
+    if guess is None and not ordered.sorted_by:
+        return ()
+    reasons: list[str] = []
+    declaration = (
+        "`order_hidden = true` in [threat] if no attacker knows where a person stands in the file"
+    )
+    if ordered.sorted_by:
+        reasons.append(
+            f"The file is sorted by {_listed(ordered.sorted_by)}: an attacker who knows where a "
+            "person stands in it learns the secret."
+        )
+    if guess is not None:
+        reasons.append(_reason("By earlier rows of the file", guess))
+        declaration += "; else `unit` in [data] where neighbours belong together"
+    return (
+        Unaccounted(
+            subject="the order of the rows", reason=" ".join(reasons), declaration=declaration
+        ),
+    )
+
+
+def guess_by_order(ordered: OrderedRows, *, is_refuted: bool = False) -> HeldOutGuess | None:
+    """Return the best guess by earlier rows that the prior does not allow; None: there is none.
+
+    is_refuted: As in `of_order`.
+    """
     experiment = ordered.experiment
     if experiment is None:
-        return ()
+        return None
     attempts = tuple(order_attempts(ordered, experiment))
     guesses = scored(experiment, tuple(attempt.guesses for attempt in attempts))
     telling = [
@@ -175,17 +202,7 @@ def of_order(ordered: OrderedRows, *, is_refuted: bool = False) -> tuple[Unaccou
         if guess.refutes
         and (not is_refuted or is_better(experiment, attempt.guesses, attempt.without()))
     ]
-    if not telling:
-        return ()
-    guess = _best(telling)
-    return (
-        Unaccounted(
-            subject="the order of the rows",
-            reason=_reason("By earlier rows of the file", guess),
-            declaration="`order_hidden = true` in [threat] if no attacker knows where a person "
-            "stands in the file; else `unit` in [data] where neighbours belong together",
-        ),
-    )
+    return _best(telling) if telling else None
 
 
 def _telling(

@@ -9,14 +9,13 @@ Where known columns refute the prior already, what a guesser gets without earlie
 matter of the order: it is compared with the same model of the known columns alone, and the
 commonest secret with a forest of these.
 
-A file may have been sorted by its secrets: then the order that the rows once had is lost, and what
-neighbours share was made by the sorting. Other secrets are then examined given those by which the
-file is sorted; these themselves are not, and a report says so.
+A file may be sorted by its secrets: whoever knows where a person stands in it reads these. What
+neighbours share was made by the sorting, so other secrets are examined given those.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
@@ -59,7 +58,7 @@ class OrderedRows:
 
     experiment: With the secrets by which the file is sorted among the known columns; None where no
         other secret is left, or none can be examined given those.
-    far: More rows, whose secrets may be told by rows far before.
+    far: More rows, whose secrets may be told by rows far before; none where not all are read.
     sorted_by: Names of the secrets by which the file is sorted.
     """
 
@@ -72,31 +71,22 @@ class OrderedRows:
 def ordered_rows(experiment: Experiment) -> OrderedRows | None:
     """Return the first rows in the order of the file; None where there are few, or no order."""
     table, unknown = experiment.table, experiment.queries.unknown
-    first = table.first_rows(FITTED + TESTED)
-    if first is None or len(first) < FEWEST:
+    every = table.first_rows(MOST_ROWS + 1)
+    if every is None or len(every) < FEWEST:
         return None
-    rows = np.ascontiguousarray(first, dtype=np.int32)
-    is_sorted = sorted_columns(rows)
+    far = np.ascontiguousarray(every, dtype=np.int32)
+    rows = far[: FITTED + TESTED]
+    is_sorted = {*sorted_columns(far, last=unknown), *sorted_columns(rows, last=unknown)}
     by = [column for column in unknown if column in is_sorted]
-    far = rows if table.rows <= len(rows) else _far(experiment, by)
     names = tuple(table.names[column] for column in by)
+    if len(far) > MOST_ROWS or len(far) == len(rows) < table.rows:
+        far = rows[:0]
     rest = tuple(column for column in unknown if column not in by)
     if not by:
         return OrderedRows(experiment, rows, far)
     if not rest or experiment.nearby is not None:  # a prior near another says little given a secret
         return OrderedRows(None, rows, rows[:0], names)
     return OrderedRows(_about(experiment, rest), rows, far, names)
-
-
-def _far(experiment: Experiment, by: list[int]) -> Rows:
-    """Return all rows of a table; none where they are too many, or sorted by another secret."""
-    table = experiment.table
-    rows = table.first_rows(MOST_ROWS + 1)
-    if rows is None or not FITTED + TESTED < len(rows) <= MOST_ROWS:
-        return np.zeros((0, len(table.names)), dtype=np.int32)
-    rows = np.ascontiguousarray(rows, dtype=np.int32)
-    other_secrets = {*sorted_columns(rows)} & {*experiment.queries.unknown} - {*by}
-    return rows[:0] if other_secrets else rows
 
 
 def _about(experiment: Experiment, unknown: tuple[int, ...]) -> Experiment:
@@ -219,8 +209,10 @@ def _telling(secrets: Codes, known: Codes, classes: Codes) -> Codes:
     return np.column_stack([*(feature for *_, feature in ranking), known])
 
 
-def sorted_columns(rows: Codes) -> tuple[int, ...]:
+def sorted_columns(rows: Codes, *, last: Collection[int] = ()) -> tuple[int, ...]:
     """Return the columns by which rows are sorted, each within equal values of those before it.
+
+    Columns in ``last`` are tried after the others: what these tell is no matter of the order.
 
     Within a block of rows that are equal so far, each value of a column by which rows are sorted
     stands without a gap, and values follow in one order in all blocks: a time that passes turns
@@ -228,22 +220,21 @@ def sorted_columns(rows: Codes) -> tuple[int, ...]:
     """
     block = np.zeros(len(rows), dtype=np.int64)
     columns: list[int] = []
-    while (
-        column := next(
-            (c for c in range(rows.shape[1]) if c not in columns and _is_sorted(block, rows[:, c])),
-            None,
-        )
-    ) is not None:
+    left = sorted(range(rows.shape[1]), key=lambda column: (column in last, column))
+    while True:
+        column = next((c for c in left if _is_sorted(block, rows[:, c])), None)
+        if column is None:
+            return tuple(columns)
+        left.remove(column)
         columns.append(column)
         block = _numbered(np.column_stack([block, rows[:, column]]))
-    return tuple(columns)
 
 
 def _is_sorted(block: Codes, column: Codes) -> bool:
     runs = _numbered(np.column_stack([block, column]))
     start = np.flatnonzero(np.diff(runs, prepend=-1))
     of, values = block[start], column[start]
-    pairs = np.unique(np.column_stack([of, values]), axis=0)
+    pairs = np.unique(of.astype(np.int64) * (1 + int(values.max())) + values)
     if len(pairs) < len(start):  # a value comes again in its block
         return False
     follows: dict[int, set[int]] = {}
@@ -270,16 +261,6 @@ def _numbered(columns: Codes) -> Codes:
     """Return numbers from 0 for runs of equal rows, shape (rows,)."""
     changes = np.any(columns[1:] != columns[:-1], axis=1)
     return np.concatenate([[0], np.cumsum(changes)])
-
-
-def unexamined(ordered: OrderedRows) -> Iterator[str]:
-    """Yield why the order of the rows was not examined, or not of all secrets."""
-    if ordered.sorted_by:
-        named = " and ".join(f"`{name}`" for name in ordered.sorted_by)
-        yield (
-            f"the file is sorted by {named}, so it does not show whether rows once stood in an "
-            "order that tells of it"
-        )
 
 
 def _seen(secrets: Codes, known: Codes) -> tuple[Codes, list[bool]]:

@@ -197,7 +197,7 @@ class ThreatSpec(Strictly):
     order_hidden: bool = Field(
         False,
         description="No attacker knows where a person stands in the file. Else a verdict in favour "
-        "stays open where rows tell the secrets of the next ones.",
+        "stays open where rows tell the secrets of the next ones, or the file is sorted by one.",
     )
 
     _as_before = model_serializer(mode="wrap")(
@@ -469,8 +469,9 @@ def quicker(study: TableStudy) -> tuple[TableStudy, NotAssessed]:
     run, mechanism, level = study.run, study.mechanism, study.mechanism.level
     trials = min(TRIALS, run.most or TRIALS)
     cut = [f"{trials} trials"]
-    at = mechanism.levels[0] if study.threshold is None else study.threshold.at
-    if level is not None and len(mechanism.levels) > 1 and at is not None:  # else all must meet it
+    levels = mechanism.levels
+    at = next(iter(levels), None) if study.threshold is None else study.threshold.at
+    if level is not None and len(levels) > 1 and at is not None:  # else all must meet it
         mechanism = replace(mechanism, options={**mechanism.options, level: [at]})
         cut.append(f"{level} {at:g} alone")
     slow = [n for n, p in study.attacks.items() if "gibbs" in (p.name, p.options.get("method"))]

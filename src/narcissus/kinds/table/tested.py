@@ -15,7 +15,7 @@ from narcissus.kinds.table.found import HeldOutGuess, OtherPrior
 from narcissus.kinds.table.held_out import FITTED, LOOKED_UP, TESTED, held_out_attempts, scored
 from narcissus.kinds.table.left_out import of_order, of_values, unread
 from narcissus.kinds.table.other_priors import other_priors
-from narcissus.kinds.table.row_order import ordered_rows, unexamined
+from narcissus.kinds.table.row_order import ordered_rows
 from narcissus.kinds.table.schema import TableStudy
 from narcissus.observer import SILENT, Observer
 from narcissus.results import NotAssessed
@@ -43,7 +43,6 @@ class PriorTest:
     """Whether the order of the rows was examined and tells nothing more of it."""
     scope: tuple[str, ...] = ()
     """What was examined on some rows alone, and on how many, a sentence each."""
-    unexamined: tuple[NotAssessed, ...] = ()
 
     @property
     def is_refuted(self) -> bool:
@@ -90,22 +89,12 @@ def _with_order(tested: PriorTest, experiment: Experiment) -> PriorTest:
         return tested
     first = f"the first {len(ordered.rows):,} of {experiment.table.rows:,} rows of the table"
     scope = _on_some("The order of the rows", len(ordered.rows), experiment, first)
-    left = tuple(
-        NotAssessed(
-            "whether the order of the rows tells of the secret",
-            why,
-            "set `order_hidden = true` in [threat] if no attacker knows where a person stands in "
-            "the file",
-        )
-        for why in unexamined(ordered)
-    )
     gaps = of_order(ordered, is_refuted=tested.is_refuted)
     return replace(
         tested,
         unaccounted=(*tested.unaccounted, *gaps),
         order_examined=ordered.experiment is not None and not gaps,
         scope=(*tested.scope, *(() if ordered.experiment is None else scope)),
-        unexamined=(*tested.unexamined, *left),
     )
 
 
@@ -161,8 +150,7 @@ def source_of(study: TableStudy, folder: Path) -> Any:
 
 
 def untested(tested: PriorTest, rows: int) -> Iterator[NotAssessed]:
-    """Say what of the prior, and beside it, the rows of the table cannot test."""
-    yield from tested.unexamined
+    """Say what of the prior the rows of the table cannot test."""
     question = "whether the prior is right about the people of the table"
     if not tested.guesses:
         yield NotAssessed(
