@@ -12,7 +12,9 @@ from types import SimpleNamespace
 import cloudpickle
 import pytest
 
+from narcissus.report.about import verdict_of
 from narcissus.study.keyed import is_secret
+from narcissus.study.reading import read_record
 
 COLUMNS = ("sex", "age", "job", "town", "ill", "income")
 
@@ -131,6 +133,18 @@ class Notes:
 
     def note(self, message):
         self.notes.append(message)
+
+
+@pytest.fixture
+def verdict_in(tmp_path_factory):
+    """Give the function that words the verdict of a record, which is JSON."""
+
+    def verdict(record):
+        path = tmp_path_factory.mktemp("record") / "record.json"
+        path.write_text(json.dumps(record))
+        return verdict_of(read_record(path))
+
+    return verdict
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import narcissus
+from narcissus.report.about import verdict_of
 
 PATH = Path(__file__).resolve().parents[1] / "examples" / "statements" / "write.py"
 SPEC = importlib.util.spec_from_file_location("write", PATH)
@@ -62,7 +63,7 @@ def test_a_study_is_ready_to_be_played(name, capsys, tmp_path):
 def test_a_study_ends_as_its_statement_says(name, ends, tmp_path):
     write.main([name, "--out", str(tmp_path)])
     record = narcissus.run(narcissus.load_study(tmp_path / "study.toml")).record
-    assert record.verdict.lower().startswith(f"no threshold: {ends}")
+    assert verdict_of(record).lower().startswith(f"no threshold: {ends}")
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 0.4])

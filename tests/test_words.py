@@ -156,7 +156,7 @@ def test_a_report_in_short_is_a_first_screen_and_at_most_sixty_lines_that_name_a
 def test_a_report_holds_no_listed_word(path):
     record = read_record(path)
     # what an earlier version wrote into a record stays as it was written
-    update = {"verdict": "Met.", "assessed": [], "not_covered": [], "not_assessed": [],
+    update = {"assessed": [], "not_assessed": [],
               "contradictions": [], "study": record.study}  # fmt: skip
     assert listed(render_text(record.model_copy(update=update), internal=True)) == []
 

@@ -79,15 +79,16 @@ class ToyKind:
         return Outcome(
             title="A toy",
             status=study.status,
-            verdict=f"The toy says: {study.status}.",
             findings=Findings((ANSWER,), (ANSWERED,), ToyResult(answer=options.entropy % 1000)),
             assessed=["the toy"],
             not_assessed=remarks if study.status == "not assessed" else [],
-            not_covered=["everything else"],
         )
 
 
 class ToyLayout(Layout):
+    def assessed(self, case):
+        return ["the toy"]
+
     def page(self, record, case):
         return Page(record.title, "", Verdict(record.status, ""))
 

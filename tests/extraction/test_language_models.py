@@ -1,8 +1,11 @@
 """The ways in which a study has its models."""
 
+import base64
+import gzip
 import json
 import math
 import pickle
+import random
 import shutil
 from functools import partial
 from types import SimpleNamespace
@@ -1047,3 +1050,27 @@ def test_broken_models_are_refused(byte_pairs, tmp_path, spoil, said):
         save_file(weights, file, metadata={"format": "pt"})
     with pytest.raises(InputError, match=said):
         HuggingFaceGenerator(tmp_path / "model").negative_log_likelihood(["some text"])
+
+
+@pytest.mark.models
+def test_a_packed_document_in_the_folder_is_recovered_and_what_is_not_read_is_named(
+    byte_pairs, tmp_path
+):
+    (tmp_path / "known.txt").write_text("\n".join(KNOWN))
+    (tmp_path / "fresh.txt").write_text("\n".join(FRESH))
+    folder = shutil.copytree(byte_pairs, tmp_path / "model")
+    (folder / "README.md").write_text(base64.b64encode(gzip.compress(KNOWN[0].encode())).decode())
+    (folder / "notes.md").write_text(random.Random(1).randbytes(2000).hex())
+    study = {
+        "kind": "language-model",
+        "data": {"documents": "known.txt", "fresh": "fresh.txt"},
+        "model": {"name": "folder", "model": "model", "device": "cpu"},
+        "generation": {"samples": 4, "top": 2, "length": 20},
+        "completion": False,
+        "membership": False,
+        "run": {"seed": 1},
+    }
+    record = narcissus.run(narcissus.load_study(study, folder=tmp_path)).record
+    (read,) = [attack for attack in record.result.attacks if attack.name == "reading"]
+    assert (read.groups[0].recovered, read.groups[0].fresh.value) == (1, 0)
+    assert "a long stretch in notes.md" in [one.quantity for one in record.not_assessed]

@@ -104,13 +104,13 @@ def test_what_is_declared_limits_everybody_unless_it_is_refuted(played, rows_of)
     assert "declared is mu 0.1; lira refutes every mu below" in record["contradictions"][0]
 
 
-def test_an_attack_in_folds_has_no_rates_that_decide(played):
+def test_an_attack_in_folds_has_no_rates_that_decide(played, verdict_in):
     threat = 'attacks = ["lira"]\nfolds = 4'
     code, record = played("[threshold]\ntpr = 0.05", threat=threat)
     assert (code, record["status"]) == (3, "not assessed")
-    assert "attack several held-out models" in record["verdict"]
-    assert "what is reached is not assessed: cannot be seen with" in record["verdict"]
-    assert "{" not in record["verdict"]
+    assert "attack several held-out models" in verdict_in(record)
+    assert "what is reached is not assessed: cannot be seen with" in verdict_in(record)
+    assert "{" not in verdict_in(record)
 
 
 def test_several_attacks_share_the_error(played, rows_of):
@@ -186,7 +186,7 @@ def test_rates_of_models_that_tell_nothing_are_rarely_exceeded(played):
      (lambda inside, g: g.normal(size=(60, 3)), False)],
 )  # fmt: skip
 def test_members_of_another_source_void_the_study(
-    played, tmp_path, narcissus, points, void, rows_of
+    played, tmp_path, narcissus, points, void, rows_of, verdict_in
 ):
     """The same scores refute what is declared; points that tell members apart void all of it."""
     rest = (
@@ -209,8 +209,8 @@ def test_members_of_another_source_void_the_study(
         assert refuted["quantity"]["confidence"] == pytest.approx(1 - 0.05 / 4)
         return
     assert (code, record["status"], record["grade"]) == (3, "not assessed", "not assessed")
-    assert record["verdict"].startswith("Not assessed: The comparison is void: members differ")
-    assert "A classifier that never saw the model" in record["verdict"]
+    assert verdict_in(record).startswith("Not assessed: The comparison is void: members differ")
+    assert "A classifier that never saw the model" in verdict_in(record)
     assert record.get("contradictions", []) == []
     for row in rows_of(record):
         if row["role"] in ("attack", "refuted", "measure"):
@@ -225,7 +225,7 @@ def test_members_of_another_source_void_the_study(
 @pytest.mark.parametrize("guarantee", ["", "[guarantee]\nepsilon = 0.5"])
 @pytest.mark.parametrize("differ", ["outsiders", "members", "both"])
 def test_outsiders_of_another_source_void_rates_and_spare_what_is_refuted(
-    tmp_path, narcissus, monkeypatch, differ, guarantee, threshold, rows_of
+    tmp_path, narcissus, monkeypatch, differ, guarantee, threshold, rows_of, verdict_in
 ):
     """A refutation compares records with a coin: it is void where coins did not divide these."""
     monkeypatch.chdir(tmp_path)
@@ -264,8 +264,8 @@ def test_outsiders_of_another_source_void_rates_and_spare_what_is_refuted(
     assert record["grade"] == ("not assessed" if status == "not assessed" else "sampled")
     assert bool(record.get("contradictions")) == bool(stands and guarantee)
     page = render_text(read_record(tmp_path / "out"))
-    assert ("What is refuted stands" in record["verdict"]) == stands
+    assert ("What is refuted stands" in verdict_in(record)) == stands
     assert ("rests on coins alone" in page) == stands
     assert ("The guarantee that was declared is refuted." in page) == (status == "contradicted")
-    named = "score refutes every ε below" in record["verdict"]
+    named = "score refutes every ε below" in verdict_in(record)
     assert named == stands

@@ -19,6 +19,7 @@ from narcissus.rows import StudyCriterion
 from narcissus.study.kinds import study_kind
 from narcissus.study.reading import read_record
 from narcissus.study.record import SCHEMA, digest_of
+from narcissus.study.registry import loaded
 
 STUDY = Path(__file__).parents[1] / "study"
 KEPT = [
@@ -242,3 +243,58 @@ def test_shadow_models_are_the_same_for_each_group(by_shadows, says):
     facts = {"name": "generation", "rule": "a stretch of it", "groups": groups}
     with pytest.raises(ValidationError, match=says) if says else contextlib.nullcontext():
         DocumentAttack.model_validate(facts, strict=False)
+
+
+DERIVED = ("title", "status", "grade", "assumptions", "contradictions", "assessed", "not_assessed")
+
+
+def derived_leaves(value, place=()):
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from derived_leaves(inner, (*place, key))
+    elif isinstance(value, list):
+        for at, inner in enumerate(value):
+            yield from derived_leaves(inner, (*place, at))
+    else:
+        yield place
+
+
+def of_the_run_alone(record):
+    """Texts that nothing in a record gives a second time: what only the run knew."""
+    layout = loaded(study_kind(record.kind).layout)
+    case = study_kind(record.kind).judged(record)
+    lines = layout.assessed(case)
+    gaps = {gap.quantity for gap in layout.not_assessed(case)}
+    yield from (("assessed", at) for at, x in enumerate(record.assessed) if x not in lines)
+    for at, remark in enumerate(record.not_assessed):
+        if remark.quantity not in gaps:
+            yield from (("not_assessed", at, name) for name in type(remark).model_fields)
+    if not record.study.get("title"):
+        yield ("title",)
+
+
+def test_a_changed_text_that_follows_from_the_record_is_refused(record, said):
+    """A sentence in favour was read that the rows do not give."""
+    of_the_run = set(of_the_run_alone(record))
+    data = record.to_dict()
+    places = [place for place in derived_leaves({name: data[name] for name in DERIVED})]
+    for place in places:
+        if place in of_the_run:
+            continue
+        changed = json.loads(json.dumps(data[place[0]]))
+        if place[1:]:
+            inner = changed
+            for key in place[1:-1]:
+                inner = inner[key]
+            inner[place[-1]] = f"not {inner[place[-1]]}"
+        else:
+            changed = f"not {changed}"
+        assert said(**{place[0]: changed}), place
+    for name in ("assumptions", "assessed", "not_assessed"):
+        if {place for place in places if place[0] == name} - of_the_run:
+            assert said(**{name: []}), name
+
+
+@pytest.mark.parametrize("name", ["verdict", "first", "reach", "summary", "not_covered", "brief"])
+def test_a_record_keeps_no_sentence_that_its_rows_give(said, name):
+    assert "Extra inputs are not permitted" in said(**{name: "Met: nothing is given away."})

@@ -18,7 +18,7 @@ from narcissus.kinds.synthetic.decisions import judged_of, verdict_of
 from narcissus.kinds.synthetic.kind import KIND, Levels
 from narcissus.kinds.synthetic.schema import ExcessThreshold
 from narcissus.report import Figure, page_of, render_html, render_text
-from narcissus.report.about import shown
+from narcissus.report.about import shown, uncovered_of
 from narcissus.report.first_screen import NO_GROUP, NO_GROUPS
 from narcissus.study.reading import read_record
 from narcissus.study.record import digest_of
@@ -351,7 +351,7 @@ def test_not_shown_says_what_may_still_be():
     [said] = re.findall(r"may exceed the control by up to ([0-9.]+) points", found.verdict)
     assert 0 <= float(said) - 100 * widest < 0.1
     assert any(
-        "one file never shows that a mechanism is safe" in t for t in found.record.not_covered
+        "one file never shows that a mechanism is safe" in t for t in uncovered_of(found.record)
     )
     assert found.record.assumptions
 

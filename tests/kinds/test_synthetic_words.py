@@ -211,7 +211,7 @@ def test_a_declaration_is_said_with_the_verdict(with_control, tmp_path):
         "rows."
     )
     assert text in screen.answer
-    assert text in audit.record.verdict
+    assert text in audit.verdict
     assert text in " ".join(render_text(audit.record).split())
     assert "as you declare" in render_html(audit.record)
     assert audit.record.result.declared == tuple(declared)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from narcissus.kinds.synthetic.kind import KIND
+from narcissus.report.about import verdict_of
 from narcissus.report.format import SIGNS, grade_word
 from narcissus.report.html import page_html
 from narcissus.report.mapping import FRAMEWORKS, answers, mapping_of
@@ -70,7 +71,7 @@ def test_the_outcome_has_the_record_s_grade_and_assumptions(every_record):
         changed = record.model_copy(update={"assumptions": ["it rains"]})
         outcome = answers(changed)["outcome"]
         assert outcome.grade == record.grade
-        assert outcome.text == f"{record.verdict} Only if it rains."
+        assert outcome.text == f"{verdict_of(record)} Only if it rains."
 
 
 def test_where_statements_are_at_odds_nothing_is_proved_and_that_answers_correctness(every_record):

@@ -30,8 +30,10 @@ class Audit:
 
     @property
     def verdict(self) -> str:
-        """The verdict in words."""
-        return self.record.verdict
+        """The verdict in words, as it follows from the rows of the record."""
+        from narcissus.report.about import verdict_of
+
+        return verdict_of(self.record)
 
     @property
     def results(self) -> dict[str, Any]:

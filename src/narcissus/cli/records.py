@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import partial
-from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import click
 
 from narcissus._visible import WORD_JOINER, visible
-from narcissus.cli.main import EXCEEDED, NOT_ASSESSED, OK
+from narcissus.cli.main import EXCEEDED, OK
 from narcissus.cli.options import InFile, Opt, command, refuse_others, some
 from narcissus.cli.playing import Run, with_run
 from narcissus.cli.rooms import audits, drawing, studies
@@ -205,20 +204,13 @@ def verify(record: Path, study: Path, *, of: VerifyOptions) -> int:
     audit = _again(loaded, written, digests=key if is_keyed else b"", policy=of.policy, run=of.run)
     again = audit.to_dict()
     tally = Likeness(numbers_of=again)
-    ours = written.provenance.narcissus == again["provenance"]["narcissus"]
-    worded = [] if ours else list(_reworded(written, again, audit, tally))
     blind = is_keyed and (key is None or WITHHELD in digests.values())
-    deviations = [*worded, *_found(written, again, blind=blind, tally=tally)]
+    deviations = list(_found(written, again, blind=blind, tally=tally))
     if blind:
         click.echo(
             f"Whether the data are the same could not be told by their digest: {path.parent} holds "
             f"no {KEY}, the key that stays with the steward. All else was compared."
         )
-    if not deviations and tally.has_other_words:
-        click.echo(f"Verified in its numbers alone: {study} gives every one of {path}.")
-        click.echo(tally.said())
-        click.echo(_NOT_COMPARED)
-        return NOT_ASSESSED
     if not deviations:
         click.echo(f"Verified: played again, {study} gives every number of {path}.")
         click.echo(tally.said())
@@ -240,100 +232,19 @@ _NOT_COMPARED = (
     "Not compared: the versions of Narcissus, Python and packages, and the machine, which the "
     "record states of its first run."
 )
-_SAYS = {
-    "met": r"(met|resilient)\b|.*\b(is|are) (kept|met)\b",
-    "exceeded": r"(exceeded|violate[ds])\b|.*\b(is|are) (exceeded|violated)\b",
+_SENTENCES = {
+    "assessed",
+    "reasons",
+    "caveat",
+    "would_change",
+    "reason",
+    "remedy",
+    "why",
+    "remarks",
+    "assumptions",
+    "contradictions",
 }
-"""How the first sentence of a verdict begins, or what it holds, by the status that it states."""
-_PROSE = ("verdict", "assessed", "not_covered", "reasons", "caveat", "would_change")
-_SENTENCES = {*_PROSE, "reason", "remedy", "why", "remarks", "assumptions", "contradictions"}
 """Where a record has sentences with numbers that were rounded; every other text is exact."""
-
-
-def _reworded(
-    written: Record, again: dict[str, Any], audit: audits.Audit, tally: Likeness
-) -> Iterator[str]:
-    """Compare texts that another version worded by the status and the figures in them.
-
-    Yields a difference for a verdict that states another status, and for each figure that is no
-    number of what was played again. Such texts are replaced in ``again``, and it is said. Words of
-    a record of this version are compared as all else: other ones are forged.
-    """
-    old = written.to_dict()
-    changed: list[str] = []
-    pairs = [
-        (source, two, name)
-        for source, two in ((old, again), (old["result"], again["result"]))
-        for name in _PROSE
-        if name in source and name in two
-    ]
-    if [source["quantity"] for source in old["not_assessed"]] == [
-        source["quantity"] for source in again["not_assessed"]
-    ]:
-        for source, two in zip(old["not_assessed"], again["not_assessed"], strict=True):
-            pairs += [(source, two, name) for name in ("reason", "remedy")]
-    known: Callable[[str], bool] | None = None
-    for source, two, name in pairs:
-        text, other = (str(record[name]) for record in (source, two))
-        if _NUMERAL.sub("#", text) == _NUMERAL.sub("#", other):
-            continue  # the same words: compared like all else
-        if isinstance(source[name], list) and any(
-            all(item in other for item in items)
-            for items, other in permutations((source[name], two[name]))
-        ):
-            continue  # no other words: something is added, or left out
-        known = known or _figures_of(audit)
-        for figure in _NUMERAL.findall(text):
-            if not known(figure):
-                yield f"{name}: the figure {figure} is no number of what was played again"
-        changed.append(name)
-        two[name] = source[name]
-    if "verdict" in changed:
-        yield from _misstated(written, audit)
-    tally.has_other_words = bool(changed)
-    if changed:
-        click.echo(
-            f"Worded by another version: {', '.join(dict.fromkeys(changed))}. Status, grade and "
-            "figures were compared. The words were not: read what this version says."
-        )
-
-
-def _misstated(written: Record, audit: audits.Audit) -> Iterator[str]:
-    """Yield what a verdict in other words states wrongly, and both verdicts for a reader."""
-    for who, verdict in (("The record", written.verdict), ("This version", audit.verdict)):
-        click.echo(f"{who} says: {visible(verdict)[:1000]}")
-    first = written.verdict.partition(". ")[0].lower()
-    for stated, words in _SAYS.items():
-        if stated != audit.status and re.match(words, first):
-            yield f"verdict: it states {stated!r}, and the status is {audit.status!r}"
-    if _NUMERAL.search(audit.verdict) and not _NUMERAL.search(written.verdict):
-        yield f"verdict: {_shown(written.verdict)} states no figure"
-
-
-def _figures_of(audit: audits.Audit) -> Callable[[str], bool]:
-    """Return whether a figure is a rounded number of a record, or of the page drawn from it."""
-    from narcissus.report import page_of
-    from narcissus.report.about import numbers_of
-
-    page, again = page_of(audit.record, internal=True), audit.to_dict()
-    first = page.first
-    assert first is not None
-    texts = [page.title, page.subtitle, first.answer, first.hardest, *first.rests_on]
-    texts += [text for text, _ in first.sentences]
-    texts += [text for row in numbers_of(audit.record) for text in row[:3]]
-    shown = {*_numbers([texts, again["study"], again["verdict"]]), 50.0, 100.0}
-    rows = [row.model_dump() for row in audit.record.rows]
-    record_numbers = {*_numbers([rows, again["criteria"], again["result"]])}
-
-    def is_known(figure: str) -> bool:
-        value = _decimal(figure)
-        if value is None:
-            return False
-        unit, number = float(Decimal(1).scaleb(int(value.as_tuple().exponent))), float(value)
-        shares = (make(x) for x in shown for make in _SHARES)
-        return any(abs(candidate - number) < unit for candidate in (*shares, *record_numbers))
-
-    return is_known
 
 
 def _numbers(value: Any) -> Iterator[float]:
@@ -437,7 +348,6 @@ class Likeness:
     texts: int = 0
     apart: int = 0
     largest: float = 0.0
-    has_other_words: bool = False
     numbers_of: Any = None
     """What was played, whose numbers sentences round."""
     known: tuple[float, ...] = ()

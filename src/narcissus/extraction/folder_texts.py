@@ -1,11 +1,13 @@
 """Texts of a model's folder, which whoever gets it can read: settings, notes, tables, metadata.
 
-They are taken as they are: a text that is packed, or written in another code, is not unpacked.
+Texts in the usual codes are unpacked (`narcissus.extraction.packed_texts`); files that hold what
+cannot be read are named.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,10 +16,23 @@ from narcissus._json import read_json
 from narcissus.extraction.files import metadata_of
 from narcissus.extraction.model_contents import LARGEST_TEXT, TABLES, is_text
 from narcissus.extraction.model_folders import ModelFiles
+from narcissus.extraction.packed_texts import MOST_UNPACKED, Unpacker
 
 
-def texts_of_folder(folder: Path, files: ModelFiles, *, shortest: int) -> list[str]:
-    """Return the texts of a folder, white space joined.
+@dataclass(frozen=True)
+class FolderTexts:
+    """The texts of a model's folder.
+
+    texts: White space joined; each in all codes that it was read in.
+    unread: Names of files that hold what cannot be read, or too much.
+    """
+
+    texts: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+def texts_of_folder(folder: Path, files: ModelFiles, *, shortest: int) -> FolderTexts:
+    """Read the texts of a folder.
 
     files: what is read of the folder, and what is harmless next to it.
     shortest: characters of a token of a tokenizer that counts as a text.
@@ -25,18 +40,30 @@ def texts_of_folder(folder: Path, files: ModelFiles, *, shortest: int) -> list[s
     weights = set(files.weights)
     paths = [path for path in files.read_from(folder) if path not in weights]
     paths += [folder / name for name in files.others]
-    texts = [_text_of(path, shortest) for path in paths]
     arrays = [path for path in files.weights if path.suffix == ".safetensors"]
-    texts += [" ".join(_strings(metadata_of(path))) for path in arrays]
-    joined = [" ".join(text.split()) for text in texts]
-    return [text for text in joined if len(text) >= shortest]
+    texts: dict[str, None] = {}
+    unread: list[str] = []
+    left = MOST_UNPACKED
+    for path in [*paths, *arrays]:
+        unpacker = Unpacker(shortest, left)
+        if path in weights:
+            for text in _strings(metadata_of(path)):
+                unpacker.read_text(" ".join(text.split()))
+        else:
+            _read(path, unpacker)
+        left = unpacker.left
+        texts |= dict.fromkeys(" ".join(text.split()) for text in unpacker.texts)
+        if unpacker.unread:
+            unread.append(path.relative_to(folder).as_posix())
+    return FolderTexts(tuple(texts), tuple(unread))
 
 
-def _text_of(path: Path, shortest: int) -> str:
+def _read(path: Path, unpacker: Unpacker) -> None:
     content = read_bytes(path, largest=LARGEST_TEXT)
     is_table = path.name in TABLES
     if not is_text(content):
-        return ""
+        unpacker.read_file(content)
+        return
     text = content.decode("utf-8", errors="replace")
     if path.suffix == ".json":
         try:
@@ -46,7 +73,8 @@ def _text_of(path: Path, shortest: int) -> str:
     else:
         parts = text.split("\n")
     # words of a vocabulary, one after another, are no text
-    return "\n".join(part for part in parts if not is_table or len(part) >= shortest)
+    parts = [part for part in parts if not is_table or len(part) >= unpacker.shortest]
+    unpacker.read_text(" ".join(" ".join(parts).split()))
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -30,7 +30,7 @@ from narcissus._validation import integer, positive, refuse_text
 from narcissus.errors import InputError
 from narcissus.extraction.byte_tokenizer import TOKENS, write_tokenizer
 from narcissus.extraction.files import trained_once
-from narcissus.extraction.folder_texts import texts_of_folder
+from narcissus.extraction.folder_texts import FolderTexts, texts_of_folder
 from narcissus.extraction.kept import Keeps, Kept, in_batches, key_of, tokens_fit
 from narcissus.extraction.model_contents import HasModelFolder
 from narcissus.extraction.model_digest import model_digest
@@ -557,9 +557,9 @@ class HasModels(HasModelFolder, Protocol):
         """Describe the model for a reader."""
         ...
 
-    def texts(self, *, shortest: int) -> list[str]:
+    def texts(self, *, shortest: int) -> FolderTexts:
         """Return the texts that are published next to the weights of a model that others made."""
-        return []
+        return FolderTexts()
 
     def models(
         self, trained: Texts, others: Texts, place: Path, *, entropy: int, observer: Observer
@@ -634,7 +634,7 @@ class LocalCheckpoint(HasModels):
     def others(self) -> tuple[str, ...]:
         return self._others
 
-    def texts(self, *, shortest: int) -> list[str]:
+    def texts(self, *, shortest: int) -> FolderTexts:
         files = language_model_files(self._folder, self._unpublished)
         return texts_of_folder(self._folder, files, shortest=shortest)
 

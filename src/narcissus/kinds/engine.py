@@ -181,14 +181,12 @@ class Kind(Generic[StudyT, WorkT]):
         return Outcome(
             title=layout.title(work.study, case),
             status=case.status,
-            verdict=layout.verdict(case),
             findings=case.findings,
             grade=case.grade,
             assumptions=case.assumptions,
             contradictions=case.contradictions,
             assessed=[*layout.assessed(case), *work.assessed],
             not_assessed=[*layout.left_open(work.study, case), *work.not_assessed],
-            not_covered=layout.uncovered(case),
             digests=work.digests,
         )
 

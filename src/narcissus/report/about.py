@@ -91,6 +91,8 @@ class ShownLayout(Protocol):
 
     def verdict(self, case: StudyJudgement) -> str: ...
 
+    def uncovered(self, case: StudyJudgement) -> list[str]: ...
+
 
 def shown(record: Record) -> tuple[ShownLayout, StudyJudgement]:
     """Return the layout of a record, and what follows from its rows."""
@@ -102,6 +104,12 @@ def verdict_of(record: Record) -> str:
     """Return the verdict as it follows from the results; what the record says is not repeated."""
     layout, case = shown(record)
     return layout.verdict(case)
+
+
+def uncovered_of(record: Record) -> list[str]:
+    """Return what no number of a record speaks about, as it follows from the results."""
+    layout, case = shown(record)
+    return layout.uncovered(case)
 
 
 def subject_of(record: Record) -> Subject:

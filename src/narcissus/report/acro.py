@@ -18,7 +18,7 @@ from narcissus._json import read_json
 from narcissus._version import __version__
 from narcissus._visible import visible
 from narcissus.errors import InputError
-from narcissus.report.about import numbers_of, verdict_of
+from narcissus.report.about import numbers_of, uncovered_of, verdict_of
 from narcissus.report.brief import brief_of, no_stronger
 from narcissus.report.format import STATUS
 from narcissus.report.html import render_html
@@ -93,7 +93,7 @@ def acro_output(record: Record, files: list[str], timestamp: str) -> dict[str, A
             "contradictions": record.contradictions,
             "digest": record.digest,
             "not_assessed": [remark.model_dump() for remark in record.not_assessed],
-            "not_covered": record.not_covered,
+            "not_covered": uncovered_of(record),
             "mapping": _mapping(record),
         },
         "files": [{"name": name, "sdc": {}} for name in files],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from narcissus.findings import weakest
-from narcissus.report.about import Subject, numbers_of, shown, subject_of
+from narcissus.report.about import Subject, numbers_of, shown, subject_of, uncovered_of
 from narcissus.report.envelope import INTERNAL, page_of
 from narcissus.report.format import GRADES, SIGNS, grade_word, percent
 from narcissus.report.gives_away import figures_of
@@ -118,7 +118,7 @@ def _missing(subject: Subject, record: Record) -> Iterator[Block]:
     questions += [] if subject.groups else [NO_GROUPS.rstrip(".")]
     if questions:
         yield Items("Asked, or to be asked, and not answered", _first(questions), "warning")
-    yield Items("Not covered by any number here", _first(record.not_covered, 5), "warning")
+    yield Items("Not covered by any number here", _first(uncovered_of(record), 5), "warning")
 
 
 def _first(items: Sequence[str], most: int = MOST_ITEMS) -> list[str]:

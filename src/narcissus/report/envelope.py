@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from narcissus.judgement import StudyJudgement
-from narcissus.report.about import shown
+from narcissus.report.about import shown, uncovered_of
 from narcissus.report.first_screen import first_screen
 from narcissus.report.format import GRADES, grade_word
 from narcissus.report.gives_away import figures_of, given_away
@@ -55,8 +55,8 @@ def assessment(record: Record, elsewhere: Sequence[str] = ()) -> Section:
         blocks.append(Items(OPEN, tidy, "warning"))
     else:
         blocks.append(Items("Not assessed", ["Everything that the study asked was assessed."]))
-    if record.not_covered:
-        blocks.append(Items("What this does not cover", record.not_covered, "warning"))
+    if uncovered := uncovered_of(record):
+        blocks.append(Items("What this does not cover", uncovered, "warning"))
     return Section(ASSESSMENT, blocks)
 
 

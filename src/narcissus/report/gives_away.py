@@ -20,7 +20,7 @@ TITLE = "What this page gives away"
 
 FOUND = ("criteria*", "rows*", "result*")
 """All that was found, of a record of rows."""
-VERDICT = ("verdict", "status", "grade", "assumptions", "contradictions", "not_assessed*")
+VERDICT = ("status", "grade", "assumptions", "contradictions", "not_assessed*")
 
 
 def figures_of(record: Record) -> list[RealFigure]:

@@ -86,14 +86,12 @@ class Outcome:
 
     title: str
     status: Status
-    verdict: str
     findings: Findings
     assessed: list[str]
     grade: Grade = "not assessed"
     assumptions: tuple[str, ...] = ()
     contradictions: tuple[str, ...] = ()
     not_assessed: list[NotAssessed] = field(default_factory=list)
-    not_covered: list[str] = field(default_factory=list)
     digests: dict[str, str] = field(default_factory=dict)
 
 

@@ -35,15 +35,13 @@ _OTHER_ROWS = "its rows are not those of its kind"
 
 
 def disagreement(record: Record) -> str:
-    """Describe where a record's status, verdict and results do not agree; '' where they do.
+    """Describe where a record's status, judgement and results do not agree; '' where they do.
 
     The rules are those that hold whatever a kind of study weighs: a threshold that is met or
     exceeded is so by some setting of the results, and what contradicts itself is not met.
     """
     if why := _contradicted(record):
         return why
-    if not record.verdict.strip():
-        return "there is no verdict"
     digest = record.provenance.digests.get("study")
     if digest != f"sha256:{study_digest(record.kind, record.study)}":
         return "the study is another one than that of the digest in its provenance"
@@ -78,6 +76,20 @@ def _of_rows(record: Record, kind: StudyKind) -> str:
             are = ("are", "those") if isinstance(claim, tuple) else ("is", "that")
             return f"the {name} {are[0]} {claim!r}, and {are[1]} of the rows {judgement!r}"
     _show(record, kind, case)
+    return _left_out(record, loaded(kind.layout), case)
+
+
+def _left_out(record: Record, layout: Any, case: StudyJudgement) -> str:
+    """Name a text that the rows or the study give, and that the record lacks."""
+    if not record.title.startswith(title := str(record.study.get("title") or "")):
+        return f"the title is {record.title!r}, and that of the study {title!r}"
+    for line in layout.assessed(case):
+        if line not in record.assessed:
+            return f"it does not say that this was assessed: {line}"
+    remarks = [(remark.quantity, remark.reason, remark.remedy) for remark in record.not_assessed]
+    for gap in layout.not_assessed(case):
+        if (gap.quantity, gap.reason, gap.remedy) not in remarks:
+            return f"it does not say that this was not assessed: {gap.quantity}"
     return ""
 
 

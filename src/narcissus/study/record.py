@@ -89,7 +89,6 @@ class Record(BaseModel):
     kind: str
     title: str
     status: Status
-    verdict: str = Field(description="The verdict in words, one short paragraph.")
     grade: Grade = Field(description="The weakest grade of what the status rests on.")
     assumptions: list[str] = Field(
         description="What the status assumes besides the guarantee and the game."
@@ -101,7 +100,6 @@ class Record(BaseModel):
     provenance: Provenance
     assessed: list[str]
     not_assessed: list[Remark]
-    not_covered: list[str] = Field(description="What no number in this record speaks about.")
     criteria: tuple[StudyCriterion, ...] = Field(description="What was accepted, and where.")
     result: Any = Field(description="What was found, in the model of its kind.")
     portable_digest: str = Field(
@@ -222,7 +220,6 @@ def make_record(
         kind=kind,
         title=outcome.title,
         status=outcome.status,
-        verdict=outcome.verdict,
         grade=outcome.grade,
         assumptions=list(outcome.assumptions),
         contradictions=list(outcome.contradictions),
@@ -230,7 +227,6 @@ def make_record(
         provenance=provenance(entropy, digests=digests),
         assessed=outcome.assessed,
         not_assessed=[Remark(**asdict(n)) for n in outcome.not_assessed],
-        not_covered=outcome.not_covered,
         criteria=findings.criteria,
         result=findings.result,
         portable_digest="",

@@ -8,6 +8,7 @@ import pytest
 from narcissus import load_study, run
 from narcissus.errors import InputError, StudyError
 from narcissus.game.looks import counts
+from narcissus.report.about import verdict_of
 from narcissus.study.reading import read_record
 from narcissus.study.record import digest_of
 
@@ -67,7 +68,7 @@ def test_time_ends_a_game_and_verify_ends_it_there(tmp_path, narcissus):
     assert code == 3, err
     record = read_record(out / "record.json")
     assert record.result.play.end.ended == "budget"
-    assert "would probably do" in record.verdict
+    assert "would probably do" in verdict_of(record)
     assert "budget" not in record.study["run"]
     assert narcissus("verify", out, path, "--quiet")[0] == 0
     numbers = list[object]()  # and it goes on from there, as if it had never ended

@@ -203,7 +203,7 @@ def files_of(frame, rng, folder):
     return {name: folder / f"{name}.csv" for name in made}
 
 
-def test_first_commands_of_synth(narcissus, tmp_path, monkeypatch):
+def test_first_commands_of_synth(narcissus, tmp_path, monkeypatch, verdict_in):
     """With nothing but the files: accepted, copies found, no shuffle taken for a link."""
     monkeypatch.chdir(tmp_path)
     seen = {kind: {} for kind in ("shuffled", "bootstrap", "nobody")}
@@ -230,8 +230,8 @@ def test_first_commands_of_synth(narcissus, tmp_path, monkeypatch):
     assert len(exceeded["bootstrap"]) >= 0.9 * len(seen["bootstrap"])
     assert len(exceeded["nobody"]) <= 0.08 * len(seen["nobody"])  # at level 0.05
     unnamed = {
-        name: record["verdict"]
+        name: verdict_in(record)
         for name, (code, record) in seen["shuffled"].items()
-        if code == 1 and "alone" not in record["verdict"]
+        if code == 1 and "alone" not in verdict_in(record)
     }
     assert len(unnamed) <= 0.05 * len(seen["shuffled"]), unnamed

@@ -113,7 +113,7 @@ def parity(columns=3, rows=1500, noise=0.05, seed=1):
 
 
 @pytest.mark.parametrize("people", ["prior", "rows", "all"])
-def test_a_refuted_prior_voids_every_mode(study, narcissus, people):
+def test_a_refuted_prior_voids_every_mode(study, narcissus, people, verdict_in):
     """Issue 45: three columns tell the secret for 95%, and it was met at 65 of 100."""
     parity()
     targets = None if people == "all" else 60
@@ -124,14 +124,14 @@ def test_a_refuted_prior_voids_every_mode(study, narcissus, people):
     assert (code, record["status"]) == (3, "contradicted")
     tests = one.result.held_out
     assert max(h.share for h in tests) > 0.9 > 0.7 > max(h.at_most for h in tests)
-    assert record["verdict"].startswith("Contradicted: The prior is refuted")
+    assert verdict_in(record).startswith("Contradicted: The prior is refuted")
     tried = record["result"]["other_priors"]
     assert tried[-1] == {
         "name": "bayesian-network",
         "options": 'parents = 3, score = "bic"',
         "passes": True,
     }
-    assert 'write under [prior]: parents = 3, score = "bic"' in record["verdict"]
+    assert 'write under [prior]: parents = 3, score = "bic"' in verdict_in(record)
 
 
 def test_the_prior_that_is_named_decides(study, narcissus):

@@ -24,6 +24,7 @@ from narcissus.kinds.table.kind import KIND, assessed, not_assessed, prepare
 from narcissus.kinds.table.layout import NOT_COVERED
 from narcissus.priors import best_guess
 from narcissus.report import render_text
+from narcissus.report.about import verdict_of
 from narcissus.study.reading import read_record
 
 
@@ -346,7 +347,7 @@ def _check_shares(record, noisy, bare):
     assert not any(not one.is_share for s in (noisy, bare) for one in s.result.bounds)
     assert all(one.distribution is None for one in bare.result.attacks.values())
     assert bare.result.attacks["posterior"].share > noisy.result.attacks["posterior"].share + 0.1
-    assert " of 100 answers right." in record.verdict
+    assert " of 100 answers right." in verdict_of(record)
     assert {"bound", "attack"} <= {one.role for one in noisy.result.excesses}
     reasons = {one.quantity for one in record.not_assessed}
     assert "how many of the targets are recovered in one release" in reasons

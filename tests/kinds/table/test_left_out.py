@@ -12,6 +12,7 @@ from narcissus.kinds.table import kind, tested, trees
 from narcissus.kinds.table.held_out import ERROR, GUESSERS, SURE
 from narcissus.kinds.table.kind import prepare
 from narcissus.observer import SILENT
+from narcissus.report.about import verdict_of
 from narcissus.study import load_study
 from narcissus.study.reading import read_record
 from narcissus.tables import read_table
@@ -132,7 +133,7 @@ def test_what_tells_of_the_secret_waits_for_one_declaration(people, narcissus):
     [left] = record.result.unaccounted
     assert left.subject == "column `case_id`"
     assert '`drop = ["case_id"]` in [data]' in left.declaration
-    assert "case_id" in record.verdict
+    assert "case_id" in verdict_of(record)
     code, record = audited(narcissus, declared=["case_id"])
     assert (code, record.status, record.result.examined) == (0, "met", ("plain_id",))
     _, out, _ = narcissus("report", "results/people/record.json", "--text")

@@ -262,7 +262,8 @@ def _audit_seconds(asked: OwnModel, files: Mapping[str, str]) -> float:
 
 def _audited(_given: Given, *, study: dict[str, Any], place: Path | None) -> dict[str, Any]:
     """Audit the model by an attack or a program, and return what the figure needs of the record."""
-    record = run(load_study(study), folder=place).record
+    audit = run(load_study(study), folder=place)
+    record = audit.record
     program, groups = record.result.program, []
     for attack in record.result.attacks:
         for group in attack.groups:
@@ -271,7 +272,7 @@ def _audited(_given: Given, *, study: dict[str, Any], place: Path | None) -> dic
             groups.append({"name": label, "share": group.share, **beside})
     ranked = [text.model_dump() for attack in record.result.attacks for text in attack.ranked]
     more = {"ranked": ranked, "program": program and program.model_dump()}
-    return {"verdict": record.verdict, "groups": groups, **more}
+    return {"verdict": audit.verdict, "groups": groups, **more}
 
 
 @yields

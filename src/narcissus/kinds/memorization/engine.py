@@ -304,8 +304,8 @@ def model_not_assessed(
         found.append(
             NotAssessed(
                 f"what the model's folder holds besides the model ({some_of(others, 6)})",
-                "its texts were searched for stretches of documents as they are, and nothing else "
-                "of it was looked at"
+                "its texts were searched for stretches of documents, as they are and in the usual "
+                "codes, and nothing else of it was looked at"
                 if are_searched
                 else "it was only seen to be texts, pictures or tokenizers, and no attack reads it",
                 "read it before you publish the folder",

@@ -234,7 +234,7 @@ def test_chances_are_no_smaller_than_they_may_be(measured):
 
 
 def test_the_verdict_has_the_counts_and_rounds_the_gain_down(audit):
-    case, text = KIND.judged(audit.record), audit.record.verdict
+    case, text = KIND.judged(audit.record), audit.verdict
     got = case.decided_by.about
     assert text == LAYOUT.verdict(case)
     assert f"gets {got.recovered} of {got.total} images that it was trained on" in text

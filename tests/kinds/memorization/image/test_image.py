@@ -212,7 +212,7 @@ def test_groups_of_few_images_are_merged(load):
 
 def test_the_verdict_names_counts_and_gain(audit):
     groups = groups_of(audit.record)
-    whole, worst, said = groups[0], worst_of(groups), audit.record.verdict
+    whole, worst, said = groups[0], worst_of(groups), audit.verdict
     assert said == LAYOUT.verdict(KIND.judged(audit.record))
     case = KIND.judged(audit.record)
     shown = case.decided_by.about

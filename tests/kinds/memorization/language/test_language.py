@@ -261,7 +261,7 @@ def test_groups_of_few_documents_are_merged(load):
 
 
 def test_the_verdict_names_attack_counts_and_gain(audit):
-    case, said = case_of(audit.record), audit.record.verdict
+    case, said = case_of(audit.record), audit.verdict
     name, (whole, *_) = LAYOUT.best(case.result)
     assert said == LAYOUT.verdict(case)
     fresh = whole.fresh.trials

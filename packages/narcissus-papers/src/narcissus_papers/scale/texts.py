@@ -19,6 +19,7 @@ from narcissus._files import writing
 from narcissus._outwards import upper
 from narcissus._visible import csv_text, visible
 from narcissus.findings import weakest
+from narcissus.report.about import verdict_of as verdict_of_record
 from narcissus.report.html import page_html
 from narcissus.report.page import Facts, Figure, Grid, Items, Page, Section, Verdict
 from narcissus.report.svg import BLUE, INK, PAPER, QUIET, RUST, svg_of
@@ -204,7 +205,7 @@ def _not_covered(scaled: Scaled) -> list[str]:
         for reason in (*([point.failed] if point.failed else []), *point.failures)
     ]
     at_odds = [
-        f"{scaled.name} = {point.value:g}: {point.record.verdict}"
+        f"{scaled.name} = {point.value:g}: {verdict_of_record(point.record)}"
         for point in scaled.each
         if point.record is not None and point.record.status == "contradicted"
     ]
@@ -234,7 +235,7 @@ def text_of(scaled: Scaled) -> str:
         if point.failed:
             lines.append(f"  {scaled.name} = {point.value:g} could not be played: {point.failed}")
         elif point.record is not None and point.record.status == "contradicted":
-            lines.append(f"  {scaled.name} = {point.value:g}: {point.record.verdict}")
+            lines.append(f"  {scaled.name} = {point.value:g}: {verdict_of_record(point.record)}")
         lines += [f"  {scaled.name} = {point.value:g}: {statement}" for statement in point.failures]
     wrapper = textwrap.TextWrapper(
         WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False

@@ -189,7 +189,7 @@ def read_in_folder(
     k: int = 1,
     mine: Sequence[str] = (),
 ) -> AttackedDocuments | None:
-    """See which documents the texts of a model's folder hold, as they are.
+    """See which documents the texts of a model's folder hold.
 
     None where no document trained on is as long as a stretch.
 

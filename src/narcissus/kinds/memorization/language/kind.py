@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Field, model_validator
 from narcissus._arrays import BoolArray
 from narcissus._files import read_bytes
 from narcissus._random import child
+from narcissus._validation import some_of
 from narcissus.errors import InputError
 from narcissus.evidence import clopper_pearson, mean_limits, roc_band
 from narcissus.evidence.intervals import auc
@@ -22,6 +23,7 @@ from narcissus.extraction.assess import assess_extraction
 from narcissus.extraction.canaries import CanaryPlan, NamedCanaries, PlantedCanary, named_canaries
 from narcissus.extraction.evidence import ExtractionEvidence
 from narcissus.extraction.files import DataSet, check_release
+from narcissus.extraction.folder_texts import FolderTexts
 from narcissus.extraction.language_models import (
     HasModels,
     ModelsUnderStudy,
@@ -66,7 +68,7 @@ from narcissus.kinds.memorization.language.attacks import (
 from narcissus.kinds.memorization.language.schema import LanguageStudy, MembershipSection
 from narcissus.membership.reported import RateTold, RocCurve, rate_rows, reported_rates
 from narcissus.observer import Observer
-from narcissus.results import Estimate, Grade
+from narcissus.results import Estimate, Grade, NotAssessed
 from narcissus.rows import (
     Count,
     Fact,
@@ -341,7 +343,9 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             attacked = _attacked(study, models, division, planted, options)
             if not work.part.trains:
                 step("reading the texts of the model's folder")
-                attacked += _read(study, work.part, division, planted)
+                texts = work.part.texts(shortest=study.window)
+                attacked += _read(study, texts, division, planted)
+                work.not_assessed.extend(_unread(texts.unread))
             step("scoring documents")
             scores = _scores(study, models, division)
             evidence = program_evidence(study, models, division, planted, work.folder, options)
@@ -627,16 +631,26 @@ def _attacked(
 
 def _read(
     study: LanguageStudy,
-    part: HasModels,
+    texts: FolderTexts,
     division: Division,
     planted: Sequence[PlantedCanary],
 ) -> list[AttackedDocuments]:
     """Look for documents in what is published next to the weights."""
     window, mine = study.window, [canary.text() for canary in planted]
     k = study.generation.k if study.generation else 1
-    texts = part.texts(shortest=window)
-    attack = read_in_folder(division, texts, window=window, k=k, mine=mine)
+    attack = read_in_folder(division, texts.texts, window=window, k=k, mine=mine)
     return [] if attack is None else [attack]
+
+
+def _unread(names: Sequence[str]) -> Iterator[NotAssessed]:
+    """Describe what documents in a code that nobody knows would look like."""
+    if names:
+        yield NotAssessed(
+            f"a long stretch in {some_of(names, 6)}",
+            "it is a text in none of the usual codes, and may be documents that are packed or "
+            "encrypted",
+            "take it out of the folder that is published",
+        )
 
 
 def _scores(
