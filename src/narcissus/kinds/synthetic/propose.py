@@ -100,7 +100,7 @@ def _with_codes(name: str, bins: dict[str, Any], data: Mapping[str, Any]) -> dic
     codes = list(bins.get("codes", ()))
     for file in ("synthetic", "control"):
         if data[file] is not None:
-            other = data.get("same", {}).get(name, name) if file == "synthetic" else name
+            other = (data.get("same") or {}).get(name, name) if file == "synthetic" else name
             (column,), _ = raw_columns(file, data[file], [other], [""])
             values = [value for value in column.distinct if value is not None]
             texts = spelled(name, values, kind="numbers").codes
