@@ -4,9 +4,7 @@ import pytest
 
 from narcissus.report.about import verdict_of
 from narcissus.report.acro import acro_output
-from narcissus.report.brief import brief_of
-from narcissus.report.mapping import mapping_of
-from narcissus.report.text import page_text
+from narcissus.report.statement import statement_markdown, statement_of
 from narcissus.study.reading import disagreement, read_record
 
 
@@ -57,10 +55,10 @@ def test_what_an_attack_was_seen_to_do_stands_whatever_is_refuted(record):
 
 
 def test_no_page_repeats_a_verdict_that_the_results_do_not_give(any_old_record):
-    """A sentence in favour was taken from the record by the mapping and the export."""
+    """A sentence in favour was taken from the record by a page and the export."""
     found = read_record(any_old_record)
     written = found.model_copy(update={"verdict": "Nothing at all is given away."})
-    pages = [page_text(mapping_of(written)), page_text(brief_of(written))]
+    pages = [statement_markdown(statement_of(written))]
     pages.append(str(acro_output(written, [], "")))
     for page in pages:
         joined = " ".join(page.split())
