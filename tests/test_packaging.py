@@ -138,10 +138,37 @@ def test_the_citation_has_what_its_format_asks_for():
     assert {"cff-version", "message", "title", "authors"} <= said.keys()
     assert said["authors"] == PROJECT["authors"]
     assert said["license"] == PROJECT["license"]
+    assert said["version"] == narcissus.__version__
+    log = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    day = re.search(
+        rf"^## {re.escape(narcissus.__version__)}.*?(\d{{4}}-\d\d-\d\d)", log, re.MULTILINE
+    )
+    assert day is None or day[1] == str(said["date-released"])
     assert len(said["references"]) == 4
     for paper in said["references"]:
         assert {"type", "title", "authors", "year"} <= paper.keys()
         assert all(one.keys() == {"given-names", "family-names"} for one in paper["authors"])
+
+
+WORKFLOW = ROOT / ".github" / "workflows" / "ci.yml"
+
+
+def test_the_workflow_plays_each_python_and_machine_by_targets_that_exist(trial):
+    jobs = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"]
+    assert [f"{p}" for p in trial.PYTHONS] == jobs["linux"]["strategy"]["matrix"]["python"]
+    machines = {job["runs-on"] for job in jobs.values()} | {
+        *jobs["others"]["strategy"]["matrix"]["machine"]
+    }
+    for name in ("ubuntu-latest", "arm", "macos", "windows"):
+        assert any(name in machine for machine in machines)
+    targets = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for job in jobs.values():
+        for step in job["steps"]:
+            command = step.get("run", "")
+            if command.startswith("make "):
+                assert re.search(rf"^{command.split()[1]}:", targets, re.MULTILINE), command
+            for lock in re.findall(r"requirements/\S+", command):
+                assert (ROOT / lock).is_file()
 
 
 def test_templates_of_issues_are_ones():

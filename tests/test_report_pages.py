@@ -12,10 +12,8 @@ import pytest
 
 from narcissus import channels as ch
 from narcissus import guarantees as gu
-from narcissus.report.brief import render_brief
 from narcissus.report.html import page_html, render_html
 from narcissus.report.leakage import Asked, channel_page, design_page, guarantee_page
-from narcissus.report.mapping import mapping_of
 from narcissus.study.reading import read_record
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,7 +25,7 @@ KINDS = [
     *("kept/classifier", "kept/image-model"),
     *("kept/language-model", "kept/secrets", "kept/synthetic"),
 ]
-OF_OTHERS = ["brief", "mapping", "channel", "design", "guarantee"]
+OF_OTHERS = ["channel", "design", "guarantee"]
 PAGES = [*KINDS, *OF_OTHERS]
 
 
@@ -35,9 +33,6 @@ def page_of_other(name):
     """Draw a page that no study makes."""
     asked, rows = Asked("narcissus channel c.csv"), [[0.8, 0.2], [0.2, 0.8], [0.5, 0.5]]
     loss = 1 - np.eye(3)
-    if name in ("brief", "mapping"):
-        record = read_record(RECORDS / "records" / "last" / "sweep.json")
-        return render_brief(record) if name == "brief" else page_html(mapping_of(record))
     if name == "channel":
         return page_html(channel_page(ch.analyse(ch.channel(rows), name="a.csv"), asked))
     if name == "design":
@@ -122,9 +117,8 @@ def test_paper_has_the_numbers_behind_pictures_and_can_break_every_half_page(scr
     assert browser.js(f"{behind}.every((e) => e.checkVisibility({{contentVisibilityAuto: true}}))")
     assert [one for one in browser.js(UNBROKEN) if one[1] > 505] == []
     assert browser.js("document.documentElement.scrollWidth") <= 680
-    if name != "brief":  # it is one page, and has no room for what words mean
-        words = "[...document.querySelectorAll('.on-paper')]"
-        assert browser.js(f"{words}.every((e) => e.checkVisibility())")
+    words = "[...document.querySelectorAll('.on-paper')]"
+    assert browser.js(f"{words}.every((e) => e.checkVisibility())")
 
 
 def test_a_word_says_what_it_means_to_a_key_and_is_silent_again(screen, address):

@@ -1,8 +1,10 @@
 """From an empty folder to a report, as a user goes: forms, mistakes, two tabs, runs that end."""
 
 import errno
+import html
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -12,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from starlette.testclient import TestClient
 
@@ -19,7 +22,7 @@ from narcissus import load_audit
 from narcissus._folders import opened_folder
 from narcissus.app import jobs as at_work
 from narcissus.app import pages, steps, work
-from narcissus.app.folder import parsed
+from narcissus.app.folder import Report, parsed
 from narcissus.app.jobs import JOB, LOG, Jobs
 from narcissus.app.pages import Pages
 from narcissus.errors import InputError
@@ -27,10 +30,11 @@ from narcissus.kinds.table.propose import draft, propose
 from narcissus.study.load import load_study
 from narcissus.study.marks import FILE as MARKS
 from narcissus.study.marks import write_marked
+from narcissus.study.sections import PRESET
 from narcissus.study.shipped import FOLDER, shipped_studies
 from narcissus.tables.parts import sketch_table
 
-from .conftest import fields_of
+from .conftest import Visitor, fields_of
 
 STEPS = ("table", "attacker", "release", "threshold", "run")
 
@@ -804,7 +808,50 @@ def test_the_demonstration_opens_with_the_example_table(tmp_path):
     assert (tmp_path / "invented_people.csv").read_bytes() == (
         FOLDER / "invented_people.csv"
     ).read_bytes()
-    load_study(tmp_path / "invented_people.toml")
+    study = load_study(tmp_path / "invented_people.toml")
+    assert study.settings.threshold.origin == PRESET
+
+
+def test_the_demonstration_shows_what_guessing_alone_gets(tmp_path):
+    visitor = Visitor(tmp_path.resolve())
+    page = visitor.get(f"/study/{visitor.pages.example()}/threshold").text
+    (shown,) = re.findall(r"most common value of (\w+), .*? right for (\d+) of 100", page)
+    people = pd.read_csv(tmp_path / "invented_people.csv")
+    assert shown[0] in people.columns
+    study = load_study(tmp_path / "invented_people.toml")
+    width = study.settings.data.bins.get(shown[0])
+    if width is None:
+        counts = people[shown[0]].value_counts()
+        assert int(shown[1]) == round(100 * counts.iloc[0] / len(people))
+
+
+def test_a_table_that_is_there_is_a_button_that_begins_a_study(visitor):
+    page = visitor.get("/").text
+    assert '<button class="second" name="table" value="people.csv">people.csv</button>' in page
+    assert visitor.post("/new", {"table": "people.csv"}).status_code == 200
+    assert (visitor.root / "people.toml").is_file()
+
+
+def test_what_was_typed_survives_a_file_that_is_not_there(visitor):
+    visitor.get("/")
+    typed = {"table": "peple.csv", "synthetic": 'made <"up">.csv', "control": "others.csv"}
+    assert visitor.post("/new", typed).status_code == 400
+    assert "peple.csv" in visitor.error
+    values = html.unescape(visitor.last.text)
+    for text in typed.values():
+        assert f'value="{text}"' in values
+
+
+def test_each_sentence_of_a_report_is_printed_once(visitor, kept_audit):
+    """Also of the newest report, which the whole verdict stood above."""
+    kept = kept_audit("table").record
+    headline = [f"Sentence {number}." for number in range(3)]
+    report = Report("p", "2026-01-01 00:00", "+", "Met", headline, kept)
+    template = visitor.pages._templates.get_template("reports.html")
+    page = template.render(reports=[report, report], study="people", kind="table")
+    for sentence in headline:
+        assert page.count(sentence) == 2
+    assert kept.verdict not in html.unescape(page)
 
 
 @pytest.mark.parametrize("leads", ["victim.csv", "folder", "none/victim.csv", "full.csv"])

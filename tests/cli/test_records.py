@@ -37,7 +37,7 @@ def test_text_goes_to_standard_output_or_a_file(drawn_once, narcissus, refused):
     assert out.endswith("text with `--verbose`.\n")
     assert len(out) < len(narcissus("report", drawn_once, "--text", "--verbose")[1])
     assert "needs `--text`" in refused("report", drawn_once, "--verbose")
-    assert "do not go together" in refused("report", drawn_once, "--brief", "--text", "--verbose")
+    assert "do not go together" in refused("report", drawn_once, "--json", "--text", "--verbose")
     assert "MET: Your threshold is kept." in out
     narcissus("report", drawn_once, "--text", "--out", "r.txt")
     assert Path("r.txt").read_text() == out
@@ -67,18 +67,28 @@ def test_out_must_be_writable(drawn_once, narcissus):
     assert "--out" in err
 
 
-@pytest.mark.parametrize("what", ["brief", "mapping"])
-def test_one_page_in_place_of_the_whole_report(drawn_once, narcissus, what):
-    code, out, _ = narcissus("report", drawn_once, f"--{what}")
-    assert code == 0
-    path = drawn_once / f"{what}.html"
-    assert out == f"{what.capitalize()}: {path}\n"
-    assert path.read_text().startswith("<!DOCTYPE html>")
-    code, out, _ = narcissus("report", drawn_once, f"--{what}", "--text")
-    assert code == 0
-    assert {"brief": "Who decides", "mapping": "Five Safes"}[what] in out
-    narcissus("report", drawn_once, f"--{what}", "--text", "--out", "x.txt")
-    assert Path("x.txt").read_text() == out
+@pytest.mark.parametrize("name", ["", "x.md", "x.docx"])
+def test_a_statement_is_written_and_never_replaced_once_filled_in(
+    drawn_once, narcissus, refused, name
+):
+    words = ["report", drawn_once, "--statement", *([name] * bool(name))]
+    path = Path(name) if name else drawn_once / "statement.md"
+    code, out, _ = narcissus(*words)
+    assert (code, out) == (0, f"Statement: {path}\n")
+    drawn = path.read_bytes()
+    assert drawn.startswith(b"PK" if name == "x.docx" else b"# Statement on what a release")
+    assert narcissus(*words)[0] == 0
+    path.write_bytes(drawn + b"signed")
+    assert "may be filled in" in refused(*words)
+    assert path.read_bytes() == drawn + b"signed"
+
+
+def test_a_statement_needs_a_record_and_a_form_that_it_has(drawn_once, refused):
+    assert "must end in .md or .docx" in refused("report", drawn_once, "--statement", "x.pdf")
+    assert "Name it before --statement" in refused("report", "--statement", drawn_once)
+    words = ("report", drawn_once, "--statement", "x.md", "--out", "y.md")
+    assert "do not go together" in refused(*words)
+    assert not list(Path().glob("?.*[fdx]"))
 
 
 def test_export_for_output_checkers(drawn_once, narcissus):
@@ -95,11 +105,11 @@ def test_export_for_output_checkers(drawn_once, narcissus):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("--brief --mapping", "--brief and --mapping do not go together"),
-        ("--export acro --brief", "--brief and --export do not go together"),
+        ("--statement x.md --json", "--json and --statement do not go together"),
+        ("--export acro --statement", "--statement and --export do not go together"),
         ("--export acro --text", "--export and --text do not go together"),
         ("--export sacro", "'sacro' is not 'acro'"),
-        ("--brief --out .", "is a folder; name a file"),
+        ("--text --out .", "is a folder; name a file"),
         ("--export acro --out toy.toml", "cannot write toy.toml"),
     ],
 )
@@ -141,11 +151,11 @@ def test_what_audit_leaves_for_showing_has_no_seed_digest_or_folder(of_people, n
     digest = record["provenance"]["digests"]["data"]
     assert digest.startswith("hmac-sha256:")
     page = (of_people / "report.html").read_text()
-    brief = narcissus("report", of_people, "--brief", "--text")[1]
-    mapping = narcissus("report", of_people, "--mapping", "--text")[1]
+    narcissus("report", of_people, "--statement", "x.md")
+    stated = Path("x.md").read_text(encoding="utf-8")
     text = narcissus("report", of_people, "--text", "--verbose")[1]
     assert text == narcissus("report", of_people, "--text", "--verbose", "--shareable")[1]
-    for shown in (page, brief, mapping, text):
+    for shown in (page, stated, text):
         assert digest not in shown
         assert "97531" not in shown
         assert str(tmp_path) not in shown
@@ -154,10 +164,8 @@ def test_what_audit_leaves_for_showing_has_no_seed_digest_or_folder(of_people, n
     assert digest in internal
     assert "97531" in internal
     assert str(tmp_path) in internal
-    for form in ("--brief", "--mapping"):
-        assert narcissus("report", of_people, form, "--text", "--internal")[1].startswith(
-            "Internal, not to be shown: "
-        )
+    narcissus("report", of_people, "--statement", "y.md", "--internal")
+    assert Path("y.md").read_text(encoding="utf-8").startswith("# Internal, not to be shown: ")
 
 
 def test_a_record_for_showing_is_drawn_alike_and_is_not_verified(of_people, refused, narcissus):
@@ -173,7 +181,7 @@ def test_a_record_for_showing_is_drawn_alike_and_is_not_verified(of_people, refu
     assert "its seed is withheld" in refused("verify", "shown.json", "t.toml", "--quiet")
 
 
-@pytest.mark.parametrize("also", ["--internal", "--text", "--brief", "--out"])
+@pytest.mark.parametrize("also", ["--internal", "--text", "--statement", "--out"])
 def test_a_record_for_showing_takes_no_other_form(of_people, refused, also):
     value = ["x.html"] if also == "--out" else []
     assert "do not go together" in refused(

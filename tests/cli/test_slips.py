@@ -82,7 +82,7 @@ def empty_maximum(*_, **__):
     exec("max([])", {"__name__": "narcissus.somewhere"})
 
 
-@pytest.mark.parametrize("form", ["", "--text", "--brief"])
+@pytest.mark.parametrize("form", ["", "--text", "--statement"])
 @pytest.mark.parametrize("kind", [path.stem for path in sorted(KEPT.glob("*.json"))])
 def test_a_slip_in_a_layout_is_internal(folder, monkeypatch, narcissus, kind, form):
     shutil.copy(KEPT / f"{kind}.json", folder / RECORD)

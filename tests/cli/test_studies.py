@@ -291,8 +291,8 @@ def test_record_schema_of_a_kind_holds_its_results(toy, narcissus):
         (("report", "--schema", "toy", "--text"), "not for --schema: --text"),
         (("report", "record.json", "--schema"), "not for --schema: RECORD"),
         (
-            ("report", "a.json", "b.json", "--brief", "--text"),
-            "not for two records: --text, --brief",
+            ("report", "a.json", "b.json", "--statement", "x.md", "--text"),
+            "not for two records: --text, --statement",
         ),
         (("report",), "Missing argument 'RECORD'"),
     ],

@@ -96,7 +96,7 @@ CASES = {
     "two guarantees": ("bound --epsilon 1 --mu 1 --prior 0.1", {}),
     "no report": ("report nowhere", {}),
     "a report of no record": ("report people.csv", {}),
-    "two forms": ("report people.csv --brief --mapping", {}),
+    "two forms": ("report people.csv --statement x.md --json", {}),
     "more correct than guesses": ("refute --canaries 10 --guesses 5 --correct 6", {}),
     "channel that does not add up": ("channel c.csv", {"c.csv": "secret,x,y\na,0.5,0.4\nb,0,1\n"}),
     "channel below zero": ("channel c.csv", {"c.csv": "secret,x,y\na,-0.5,1.5\nb,0,1\n"}),

@@ -124,17 +124,16 @@ def test_several_attacks_share_the_error(played, rows_of):
     assert measured["quantity"]["low"] == best
 
 
-def test_report_frame_and_brief(played, narcissus, tmp_path):
+def test_report_frame_and_statement(played, narcissus, tmp_path):
     played("[guarantee]\nepsilon = 8\n[threshold]\nepsilon = 1")
     page = render_text(read_record(tmp_path / "out"))
     assert "The attack lira refutes every ε below" in page
     assert "What is refuted\n" in page
     frame = load_audit(tmp_path / "out").to_frame()
     assert set(frame["quantity"]) >= {"members told", "refuted epsilon", "bound", "guess"}
-    for form in ("--brief", "--mapping"):
-        code, out, _ = narcissus("report", "out", form, "--text")
-        assert code == 0
-        assert "Membership told by shadow models" in out
+    assert narcissus("report", "out", "--statement")[0] == 0
+    stated = (tmp_path / "out" / "statement.md").read_text(encoding="utf-8")
+    assert "Membership told by shadow models" in stated
 
 
 @pytest.mark.parametrize(

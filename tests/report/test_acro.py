@@ -11,9 +11,7 @@ from narcissus.errors import InputError
 from narcissus.report import acro
 from narcissus.report.about import uncovered_of
 from narcissus.report.acro import ACRO, acro_output, export_acro
-from narcissus.report.brief import brief_of
-from narcissus.report.mapping import FRAMEWORKS
-from narcissus.report.text import page_text
+from narcissus.report.statement import criteria_of, statement_markdown, statement_of
 
 # what acro.record.Records.finalise_json of this version writes for one output
 KEYS = {
@@ -54,18 +52,19 @@ def test_results_have_the_keys_and_types_that_acro_writes(every_record):
         json.dumps(output, allow_nan=False)
 
 
-def test_the_folder_lists_brief_report_and_record_with_checksums(exported):
+def test_the_folder_lists_statement_report_and_record_with_checksums(exported):
     folder, record = exported()
     results = read(folder)
     assert results["version"] == ACRO
     assert results["tool"]["name"] == "Narcissus"
     (output,) = results["results"].values()
     names = [file["name"] for file in output["files"]]
-    assert names == ["brief.txt", "report.html", "record.json"]
+    assert names == ["statement.txt", "report.html", "record.json"]
     for name in [*names, "results.json"]:
         said = (folder / "checksums" / f"{name}.txt").read_text()
         assert said == hashlib.sha256((folder / name).read_bytes()).hexdigest()
-    assert (folder / "brief.txt").read_text(encoding="utf-8") == page_text(brief_of(record))
+    stated = statement_markdown(statement_of(record))
+    assert (folder / "statement.txt").read_text(encoding="utf-8") == stated
     assert (folder / "report.html").read_text(encoding="utf-8") == f"<!DOCTYPE html>{record.digest}"
     assert (folder / "record.json").read_text(encoding="utf-8") == record.to_json()
     assert output["timestamp"] == datetime.fromtimestamp(1e9).isoformat()
@@ -113,7 +112,8 @@ def test_what_it_rests_on_and_what_is_missing_goes_along(every_record):
     assert [one["quantity"] for one in held["not_assessed"]] == [
         remark.quantity for remark in record.not_assessed
     ]
-    assert len(held["mapping"]) == sum(map(len, FRAMEWORKS.values()))
+    rows = [list(row) for row in criteria_of(record).rows]
+    assert [list(answer.values()) for answer in held["criteria"]] == rows
 
 
 def test_it_is_written_again_and_never_over_the_outputs_of_others(exported):
@@ -136,6 +136,6 @@ def test_acro_itself_loads_it(exported, name):
     folder, record = exported(name)
     loaded = records.load_records(str(folder)).get("narcissus")
     assert loaded.output_type == "custom"
-    assert loaded.output == ["brief.txt", "report.html", "record.json"]
+    assert loaded.output == ["statement.txt", "report.html", "record.json"]
     assert loaded.properties["digest"] == record.digest
     assert list(loaded.outcome.columns) == ["number", "value", "limits", "grade"]

@@ -17,10 +17,9 @@ from narcissus.judgement import StudyJudgement, cases_of, judge
 from narcissus.kinds.game.judgement import game_of
 from narcissus.membership.blind import MEMBERS, OUTSIDERS, BlindBaseline
 from narcissus.report import page_of, render_html
-from narcissus.report.brief import render_brief
 from narcissus.report.first_screen import GUESSED, MORE, REST, first_screen, markdown
-from narcissus.report.mapping import mapping_of
 from narcissus.report.reach import counted_in, three
+from narcissus.report.statement import statement_docx, statement_markdown, statement_of
 from narcissus.report.text import first_text, page_text
 from narcissus.results import Status
 from narcissus.rows import Conflict, Findings, Quantity, StudyCriterion, StudyRow, Unaccounted
@@ -178,7 +177,7 @@ TO_SHOW = [path for path in FILES if path.parent.name in ("kept", "last")]
 
 
 @pytest.mark.parametrize("path", TO_SHOW, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_a_record_of_every_status_is_drawn_as_html_brief_and_mapping(path):
+def test_a_record_of_every_status_is_drawn_as_html_and_as_a_statement(path):
     record = read_record(path)
     case = study_kind(record.kind).judged(record)
     for status in set(get_args(Status)) - {"undeclared"}:
@@ -189,8 +188,9 @@ def test_a_record_of_every_status_is_drawn_as_html_brief_and_mapping(path):
         html = render_html(changed, internal=True)
         first = page_of(changed, internal=True).first
         assert first.answer.split(",")[0].split("'")[0] in html
-        assert render_brief(changed)
-        assert mapping_of(changed)
+        statement = statement_of(changed, internal=True)
+        assert statement_markdown(statement)
+        assert statement_docx(statement)
         assert first.decided_by is None or first.decided_by.name == case.decided_by.name
 
 

@@ -8,10 +8,8 @@ import pytest
 
 import narcissus
 from narcissus.report import page_of, render_html, render_text
-from narcissus.report.brief import brief_of
 from narcissus.report.gives_away import TITLE, figures_of, figures_of_files, given_away
-from narcissus.report.mapping import mapping_of
-from narcissus.report.text import page_text
+from narcissus.report.statement import statement_markdown, statement_of
 from narcissus.study.keyed import WITHHELD
 from narcissus.study.kinds import KINDS
 from narcissus.study.shareable import to_show
@@ -43,14 +41,11 @@ def test_every_record_of_every_kind_has_the_section_and_it_names_each_figure(eve
                 assert " ".join(one.how.split()) in text, (name, one.name)
 
 
-@pytest.mark.parametrize("page", [brief_of, mapping_of])
-def test_brief_and_mapping_say_it_too(every_record, page):
+def test_a_statement_says_it_too(every_record):
     for record in every_record.values():
-        text = " ".join(page_text(page(record)).split())
-        for one in figures_of(to_show(record)):
-            assert one.name in text
-        if not figures_of(record):
-            assert "nothing on this page" in text or "no figure here depends" in text
+        release = dict(statement_of(record).sections[0].blocks[0].rows)
+        names = [figure.name for figure in figures_of(to_show(record))]
+        assert release.get("Depends on real records", "").split("; ") == (names or [""])
 
 
 @pytest.mark.nightly
@@ -78,7 +73,11 @@ def test_no_page_for_showing_has_a_digest_of_data_the_seed_or_pictures(every_rec
             continue
         record = with_digests(kept)
         made = record.provenance
-        for text in (render_html(record), render_text(record), page_text(brief_of(record))):
+        for text in (
+            render_html(record),
+            render_text(record),
+            statement_markdown(statement_of(record)),
+        ):
             assert not re.search(r"<img|<image ", text), name
             for what, digest in made.digests.items():
                 if what != "policy":

@@ -19,10 +19,9 @@ from narcissus.kinds.table.words import (
 )
 from narcissus.report import Facts, Items, page_of, render_html, render_text
 from narcissus.report.about import numbers_of
-from narcissus.report.brief import brief_of
 from narcissus.report.format import NO_BREAK, percent
-from narcissus.report.mapping import mapping_of
 from narcissus.report.page import Figure, Grid, Text
+from narcissus.report.statement import statement_markdown, statement_of
 from narcissus.report.text import page_text
 
 
@@ -524,10 +523,11 @@ def moved(found, shift):
 
 
 def texts(record):
-    """Give every sentence of a page, of the brief and of the mapping, made of the rows."""
+    """Give every sentence of a page and of the statement, made of the rows."""
     # an early record has groups of few real people, and is drawn for internal use alone
-    pages = (f(record, internal=True) for f in (page_of, brief_of, mapping_of))
-    return " ".join(" ".join(page_text(page).split()) for page in pages)
+    page = page_text(page_of(record, internal=True))
+    stated = statement_markdown(statement_of(record, internal=True))
+    return " ".join(f"{page} {stated}".replace("\\", "").split())
 
 
 def table_records(every_record, single):
@@ -536,7 +536,7 @@ def table_records(every_record, single):
 
 
 def test_what_is_called_best_is_the_row_that_is_quoted(every_record, single):
-    """Issue 26: the brief quotes the attack `prior` (61.3) beside 62.5 on the same page."""
+    """Issue 26: a page quoted the attack `prior` (61.3) beside 62.5 on the same page."""
     rng = random.Random(1)
     records = table_records(every_record, single)
     records += [shuffled(record, rng) for record in records for _ in range(3)]

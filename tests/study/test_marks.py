@@ -82,7 +82,7 @@ def test_a_report_does_not_replace_that_of_others(channel, narcissus, elsewhere)
     code, _, err = narcissus("report", "out")
     assert code == 2
     assert "out/report.html was not written by this installation" in err
-    assert narcissus("report", "out", "--brief")[0] == 0  # no file of that name was there
+    assert narcissus("report", "out", "--statement")[0] == 0  # no file of that name was there
 
 
 @pytest.mark.parametrize("name", ["record.json", "report.html", "record.json.sig", "entropy.txt",
@@ -308,13 +308,13 @@ def test_others_of_the_machine_read_only_what_may_be_shown(study, narcissus):
     assert "report.html" in shown_to_everybody()
     assert narcissus("audit", study(), "--out", "out", "--yes")[0] in {0, 1, 3}
     assert {"record.json", "trials.store"} <= contents("out").keys()
-    assert narcissus("report", "out", "--brief")[0] == 0
+    assert narcissus("report", "out", "--statement")[0] == 0
     assert narcissus("report", "out", "--export", "acro")[0] == 0
-    assert open_files("out") <= {*shown_to_everybody(), "brief.html"}
+    assert open_files("out") <= {*shown_to_everybody(), "statement.md"}
     assert open_files("out/acro") == set()
     assert narcissus("report", "out", "--internal", "--out", "out/other.html")[0] == 0
     assert narcissus("report", "out", "--internal")[0] == 0
-    assert open_files("out") <= {"brief.html"}
+    assert open_files("out") <= {"statement.md"}
     assert narcissus("report", "out", "--record", "shown.json")[0] == 0
     assert "shown.json" in open_files(".")
 

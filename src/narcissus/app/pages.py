@@ -44,6 +44,7 @@ from narcissus.app.refill import refilled
 from narcissus.app.text import changed, digest, get
 from narcissus.errors import InputError, NarcissusError
 from narcissus.study.load import read_settings
+from narcissus.study.sections import PRESET
 from narcissus.study.shipped import FOLDER as SHIPPED
 from narcissus.study.toml import read_document
 from narcissus.study.work import in_words
@@ -110,12 +111,16 @@ class Pages:
     # The folder
 
     async def home(self, _request: Request) -> Response:
+        return self._home()
+
+    def _home(self, error: str = "", status: int = 200) -> HTMLResponse:
         running, files = self.jobs.running(), self.folder.tables()
         return self._html(
             "home.html",
+            status,
             studies=self.folder.studies(),
             files=files,
-            error="",
+            error=visible(error),
             tables=[name for name in files if not name.endswith(ARRAYS)],
             running=running and running[0],
             unreadable=self.folder.unreadable()[:MOST_UNREADABLE],
@@ -128,8 +133,12 @@ class Pages:
     async def begin(self, request: Request) -> Response:
         """Write a new study, as `narcissus init` or for a given file, and open its first step."""
         form = await _form(request)
-        async with self._naming, self._at_work:
-            name = await run_in_threadpool(self.new_study, *map(form.one, _FILES))
+        try:
+            async with self._naming, self._at_work:
+                name = await run_in_threadpool(self.new_study, *map(form.one, _FILES))
+        except NarcissusError as error:
+            page = bytes(self._home(said(error), 400).body).decode()
+            return HTMLResponse(refilled(page, {k: form.getlist(k) for k in form}, "new"), 400)
         return self._go(name, "table")
 
     def new_study(self, *named: str) -> str:
@@ -301,7 +310,8 @@ class Pages:
             labels = {name: f"{name}: {text}" for name, text in known.items()}
             return {"known": known, "labels": labels, "chosen": chosen, "options": shown}
         if step == "threshold":
-            return {"limits": steps.threshold(data), "given": data.get("threshold", {})}
+            limits, given = steps.threshold(data), data.get("threshold", {})
+            return {"limits": limits, "given": given, "baseline": steps.baseline(data, look)}
         if step == "run":
             plan = self._plans.get((name, digest(text)))
             return {"plan": plan, "run": data.get("run", {}), **self._of_run(name, plan)}
@@ -387,6 +397,7 @@ class Pages:
     def example(self) -> str:
         """Copy the example table into the folder, write a study of it, and return its name.
 
+        The study has a preset threshold, so that a run of it reaches a verdict.
         Whatever has the name of the table stays, a link too: what it leads to is not ours.
         """
         target = self.folder.root / EXAMPLE
@@ -394,7 +405,12 @@ class Pages:
             if place.lstat(EXAMPLE) is None:
                 place.write(EXAMPLE, (SHIPPED / EXAMPLE).read_bytes())
         there = target.with_suffix(".toml").is_file()
-        return target.stem if there else self.new_study(EXAMPLE)
+        if there:
+            return target.stem
+        answer = worked(self.folder.root, "new", EXAMPLE, EXAMPLE, PRESET)
+        name = self.folder.new_name(EXAMPLE)
+        self.folder.write(name, answer["text"], new=True)
+        return name
 
 
 _Doing = Callable[[str, steps.Form, str, str], Awaitable[None]]

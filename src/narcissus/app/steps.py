@@ -295,6 +295,21 @@ def _bins(form: Form, name: str) -> dict[str, Any] | None:
     return bins
 
 
+def baseline(data: Data, look: Data) -> list[tuple[str, int]]:
+    """Return of how many of 100 people the most common value of each unknown column is right.
+
+    A column whose groups are not those proposed is left out: its values were not counted.
+    """
+    if data.get("kind", "table") != "table":
+        return []
+    unknown, bins = _unknown(data, look), get(data, "data", "bins") or {}
+    return [
+        (column["name"], round(100 * column["guess"]))
+        for column in look["columns"]
+        if column["name"] in unknown and dict(bins.get(column["name"], {})) == column["bins"]
+    ]
+
+
 def attacker(data: Data, look: Data) -> dict[str, Any]:
     threat, groups = data.get("threat", {}), data.get("groups", {})
     success = (

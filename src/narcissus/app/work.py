@@ -84,9 +84,13 @@ def _bars(column: ColumnSketch, proposal: ColumnProposal) -> list[float]:
     return [round(float(count / people.max()), 3) for count in people]
 
 
-def new(source: str, path: str) -> dict[str, Any]:
-    """Return the text of the study that `narcissus init` writes; ``path`` is what it names."""
-    return {"text": draft(examine_proposal(propose(sketch_table(source)), source), path)}
+def new(source: str, path: str, preset: str = "") -> dict[str, Any]:
+    """Return the text of the study that `narcissus init` writes; ``path`` is what it names.
+
+    preset: Who set the threshold that is written; empty writes none.
+    """
+    proposal = examine_proposal(propose(sketch_table(source)), source)
+    return {"text": draft(proposal, path, preset=preset)}
 
 
 def new_of_files(real: str, synthetic: str, control: str) -> dict[str, Any]:

@@ -43,8 +43,7 @@ class ReportOptions:
     as_text: Annotated[bool, Opt(name="--text")] = False
     as_json: Annotated[bool, Opt(name="--json")] = False
     markdown: bool = False
-    brief: bool = False
-    mapping: bool = False
+    statement: Annotated[str | None, Opt(alone="")] = None
     export: Annotated[str | None, Opt(click.Choice(["acro"]))] = None
     shareable: Annotated[bool, Opt(name="--shareable/--internal")] = True
     shown: Annotated[Path | None, Opt(name="--record")] = None
@@ -60,7 +59,8 @@ def report(record: Path | None = None, other: Path | None = None, *, of: ReportO
         refuse_others("--schema", "schema")
         print_schema(record_schema(of.schema or None))
     elif record is None:
-        raise click.UsageError("Missing argument 'RECORD'.")
+        also = "" if of.statement is None else " Name it before --statement."
+        raise click.UsageError(f"Missing argument 'RECORD'.{also}")
     elif other is not None:
         refuse_others("two records", "record", "other", "out")
         _compare(record, other, of.out)
@@ -80,6 +80,10 @@ def _draw(record: Path, of: ReportOptions) -> None:
     if of.shown is not None:
         put(of.shown, shareable(loaded).to_json())
         click.echo(f"Record: {of.shown}")
+        return
+    if of.statement is not None:
+        target = Path(of.statement) if of.statement else path.with_name("statement.md")
+        _state(loaded, target, private=not of.shareable)
         return
     target = of.out or path.with_name("acro" if of.export else f"{name}.html")
     printed = of.as_text or of.as_json or of.markdown
@@ -114,16 +118,15 @@ def _form(of: ReportOptions) -> str:
     forms = {
         "--json": of.as_json,
         "--markdown": of.markdown,
-        "--brief": of.brief,
-        "--mapping": of.mapping,
+        "--statement": of.statement is not None,
         "--export": of.export,
         "--record": of.shown,
     }
     also = {
-        "--text": of.as_text and (of.export or of.shown or of.as_json or of.markdown),
+        "--text": of.as_text,
         "--internal": of.shown and not of.shareable,
         "--verbose": of.verbose,
-        "--out": of.shown and of.out,
+        "--out": of.out and (of.shown or of.statement is not None),
     }
     if of.verbose and not of.as_text:
         raise click.UsageError("`--verbose` needs `--text`: HTML always holds all of the report")
@@ -142,22 +145,30 @@ def _drawn(record: Record, name: str, of: ReportOptions) -> str:
         if of.as_text:
             return drawing.render_text(record, internal=internal, whole=of.verbose)
         return drawing.render_html(record, internal=internal)
-    if name in ("json", "markdown"):
-        first = drawing.page_of(record, internal=internal).first
-        assert first is not None
-        as_json = json.dumps(first.to_dict(), indent=1, ensure_ascii=False) + "\n"
-        return visible(as_json if name == "json" else markdown(first), keep="\n" + WORD_JOINER)
-    from narcissus.report.brief import brief_of, render_brief
-    from narcissus.report.html import page_html
-    from narcissus.report.mapping import mapping_of
-    from narcissus.report.text import page_text
+    first = drawing.page_of(record, internal=internal).first
+    assert first is not None
+    as_json = json.dumps(first.to_dict(), indent=1, ensure_ascii=False) + "\n"
+    return visible(as_json if name == "json" else markdown(first), keep="\n" + WORD_JOINER)
 
-    if of.as_text:
-        page = brief_of if name == "brief" else mapping_of
-        return page_text(page(record, internal=internal))
-    if name == "brief":
-        return render_brief(record, internal=internal)
-    return page_html(mapping_of(record, internal=internal), digest=record.digest)
+
+def _state(record: Record, path: Path, *, private: bool) -> None:
+    """Write the statement of a record; a file that somebody filled in is not replaced."""
+    from narcissus._files import write_atomically, writing
+    from narcissus.report.statement import statement_docx, statement_markdown, statement_of
+
+    draw = {".md": statement_markdown, ".docx": statement_docx}.get(path.suffix.lower())
+    if draw is None:
+        raise InputError(f"`--statement`: {path} must end in .md or .docx")
+    drawn = draw(statement_of(record, internal=private))
+    content = drawn if isinstance(drawn, bytes) else drawn.encode()
+    with writing(path):
+        if path.exists() and path.read_bytes() != content:
+            raise InputError(
+                f"`--statement`: {path} exists and differs, so it may be filled in: name another "
+                "file, or remove it"
+            )
+        write_atomically(path, content, private=private)
+    click.echo(f"Statement: {path}")
 
 
 def _compare(a: Path, b: Path, out: Path | None) -> None:

@@ -97,7 +97,7 @@ class Layout:
         raise NotImplementedError
 
     def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
-        """Answer items of frameworks (`narcissus.report.mapping`)."""
+        """Answer criteria of a statement, by name (`narcissus.report.statement`)."""
         return {}
 
     def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:

@@ -19,12 +19,14 @@ from narcissus._version import __version__
 from narcissus._visible import visible
 from narcissus.errors import InputError
 from narcissus.report.about import numbers_of, uncovered_of, verdict_of
-from narcissus.report.brief import brief_of, no_stronger
 from narcissus.report.format import STATUS
 from narcissus.report.html import render_html
-from narcissus.report.mapping import mapping_of
-from narcissus.report.page import Grid
-from narcissus.report.text import page_text
+from narcissus.report.statement import (
+    criteria_of,
+    no_stronger,
+    statement_markdown,
+    statement_of,
+)
 from narcissus.study.reading import LARGEST
 from narcissus.study.record import Record
 from narcissus.study.shareable import to_show
@@ -47,7 +49,7 @@ def export_acro(record: Record, source: Path, folder: Path) -> None:
     """
     _require_ours(folder)
     files = {
-        "brief.txt": page_text(brief_of(record)).encode(),
+        "statement.txt": statement_markdown(statement_of(record)).encode(),
         "report.html": render_html(record).encode(),
         "record.json": read_bytes(source, largest=LARGEST),
     }
@@ -94,7 +96,7 @@ def acro_output(record: Record, files: list[str], timestamp: str) -> dict[str, A
             "digest": record.digest,
             "not_assessed": [remark.model_dump() for remark in record.not_assessed],
             "not_covered": uncovered_of(record),
-            "mapping": _mapping(record),
+            "criteria": _criteria(record),
         },
         "files": [{"name": name, "sdc": {}} for name in files],
         "outcome": {key: {str(i): row[key] for i, row in enumerate(numbers)} for key in columns},
@@ -112,16 +114,11 @@ def acro_output(record: Record, files: list[str], timestamp: str) -> dict[str, A
     }
 
 
-def _mapping(record: Record) -> list[dict[str, str]]:
-    """Return the items of all frameworks with their findings."""
-    keys = ("item", "asks", "finding", "grade", "otherwise")
-    return [
-        {"framework": section.title, **dict(zip(keys, map(str, row), strict=True))}
-        for section in mapping_of(record).sections
-        for block in section.blocks
-        if isinstance(block, Grid)
-        for row in block.rows
-    ]
+def _criteria(record: Record) -> list[dict[str, str]]:
+    """Return each criterion of the statement with its answer and grade."""
+    keys = ("criterion", "finding", "grade")
+    rows = criteria_of(to_show(record)).rows
+    return [dict(zip(keys, map(str, row), strict=True)) for row in rows]
 
 
 def _require_ours(folder: Path) -> None:

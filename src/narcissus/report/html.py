@@ -115,14 +115,14 @@ class _Blocks:
         return drawn
 
 
-def page_html(page: Page, *, digest: str = "", template: str = "page.html") -> str:
+def page_html(page: Page, *, digest: str = "") -> str:
     """Draw a page as one self-contained HTML document."""
     verdict = page.verdict
     sign, words = STATUS.get(verdict.status, ("?", verdict.status))
     # a colour must not lend an approximation, or an assumption, the look of a finding
     sure = verdict.rests_on in ("proved", "counted", "sampled") and not verdict.assumptions
     tone = words.lower().replace(" ", "-") + ("" if sure else " unsure")
-    drawing = environment().get_template(template)
+    drawing = environment().get_template("page.html")
     text = drawing.render(
         page=page,
         verdict=verdict,

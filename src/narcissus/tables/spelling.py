@@ -435,7 +435,7 @@ def described(readings: Mapping[str, ColumnReading]) -> str:
 def respellings(readings: Mapping[str, ColumnReading]) -> str:
     """Describe in a line how a file writes what is read otherwise; "" where it does not.
 
-    Records contain this text, so only the form of a value appears: # for a digit, a for a letter.
+    Records contain this text, so only the form of a value appears: 9 for a digit, a for a letter.
     """
     spellings = {name: r.respelt for name, r in readings.items() if r.respelt is not None}
     form = str if values_shown() else _form
@@ -443,13 +443,31 @@ def respellings(readings: Mapping[str, ColumnReading]) -> str:
     shown = [f"{raw!r} is read as {value} ({name})" for raw, value, name in each]
     remainder = f", and the like in {len(shown) - 5} more columns" if len(shown) > 5 else ""
     text = "".join(raw + value for raw, value, _ in each[:5])
-    signs = [f"{sign} is any {what}" for sign, what in (("#", "digit"), ("a", "letter"))]
-    masked = "" if values_shown() else " and ".join(s for s in signs if s[0] in text)
+    masked = "" if values_shown() else _legend(text)
     return ", ".join(shown[:5]) + remainder + (f"; {masked}" if masked else "")
 
 
+_MEANT = re.compile(r"(?<![\d.,])0+(?=\d)|(?<=[.,])0+(?!\d)")
+"""Zeros before or after a number, which the form of a value shows: they may mean something."""
+
+
 def _form(text: str) -> str:
-    return re.sub(r"[^\W\d_]", "a", re.sub(r"[1-9]", "#", text))
+    """Return the form of a value: 9 for a digit, also for a zero within, and a for a letter.
+
+    >>> _form("12304"), _form("007 b"), _form("-10.0"), _form("0.10")
+    ('99999', '009 a', '-99.0', '9.99')
+    """
+    kept = {place for run in _MEANT.finditer(text) for place in range(*run.span())}
+    digits = [
+        "9" if sign.isdecimal() and place not in kept else sign for place, sign in enumerate(text)
+    ]
+    return re.sub(r"[^\W\d_]", "a", "".join(digits))
+
+
+def _legend(form: str) -> str:
+    """Describe the signs of forms; empty where there are none."""
+    signs = [f"{sign} is any {what}" for sign, what in (("9", "digit"), ("a", "letter"))]
+    return " and ".join(text for text in signs if text[0] in form)
 
 
 def _named(codes: Sequence[str]) -> str:
@@ -477,14 +495,19 @@ def examples(
     people: Counts by value, of people. Of what fewer than `NAMED` have, the form appears: 9 for a
     digit, a for a letter. None: the values are of no people.
     """
+    forms: set[str] = set()
 
     def shown(value: Value) -> str:
         label = label_of(value)
-        is_named = people is None or values_shown() or people.get(value, 0) >= NAMED
-        return repr(label if is_named else _form(label))
+        if people is None or values_shown() or people.get(value, 0) >= NAMED:
+            return repr(label)
+        forms.add(form := repr(_form(label)))
+        return form
 
     each = list(islice(dict.fromkeys(map(shown, values)), most + 1))
-    return ", ".join(each[:most]) + (", ..." if len(each) > most else "")
+    masked = _legend("".join(forms.intersection(each[:most])))
+    listed = ", ".join(each[:most]) + (" and others" if len(each) > most else "")
+    return listed + (f" ({masked})" if masked else "")
 
 
 FEW = 30

@@ -18,8 +18,7 @@ from narcissus.knowledge.base import KnownRows
 from narcissus.mechanisms import RandomizedResponse
 from narcissus.profiles.proofs import from_advantage
 from narcissus.report import render_html, render_text
-from narcissus.report.brief import render_brief
-from narcissus.report.mapping import answers
+from narcissus.report.statement import answers, statement_markdown, statement_of
 from narcissus.study.reading import read_record
 from narcissus.success.relations import FirstBit, Prefix
 from narcissus.worlds import Bits
@@ -154,7 +153,7 @@ def test_no_sentence_speaks_of_all_attackers(study, status, grade):
     assert (record.status, record.grade) == (status, grade)
     page = re.sub(r"<style.*?</style>", "", render_html(record), flags=re.DOTALL)
     texts = [
-        audit.verdict, str(audit), page, render_brief(record),
+        audit.verdict, str(audit), page, statement_markdown(statement_of(record)),
         render_text(record), *strings(record.to_dict()),
         *(one.text for one in answers(record).values()),
     ]  # fmt: skip
@@ -166,7 +165,7 @@ def test_no_sentence_speaks_of_all_attackers(study, status, grade):
         assert "an advantage of at most 1e-06" in record.assumptions[0]
         assert "program that runs one of “efficient attackers”" in record.assumptions[1]
         assert "efficient attackers" in " ".join(record.assessed)
-        assert "What “efficient attackers” cannot exceed" in render_brief(record)
+        assert "Only “efficient attackers” are limited" in texts[3]
 
 
 def test_an_attacker_outside_of_the_class_is_no_contradiction():

@@ -10,8 +10,7 @@ import pytest
 from narcissus import load_study, run
 from narcissus.errors import NarcissusError
 from narcissus.report import render_html, render_text
-from narcissus.report.brief import brief_of, render_brief
-from narcissus.report.text import page_text
+from narcissus.report.statement import statement_markdown, statement_of
 from narcissus.study.reading import read_record
 
 from .conftest import case_of
@@ -85,7 +84,7 @@ def test_no_row_limits_all_near_priors_by_those_that_were_looked_at():
     case = case_of(audit)
     assert case.exact.needed.high > case.exact.least
     assert {row.quantity.high for row in case.findings.select(of="delta")} == {None}
-    said = render_brief(audit.record).partition("No attacker gets more")[2]
+    said = statement_markdown(statement_of(audit.record)).partition("## Criteria")[2]
     assert "a delta of 0.0628 is enough" in said
     assert "0.0497331" not in said
 
@@ -107,8 +106,8 @@ def test_what_is_played_breaks_the_statement_for_all_near_priors_and_says_where(
     """A gain at the given prior refutes "for every near prior", which it is one of."""
     audit = run(study(0.005, **PLAYED, exact={"when": "auto"}), rng=1)
     assert audit.record.status == "exceeded"
-    brief = " ".join(page_text(brief_of(audit.record)).split())
-    assert "What was measured or proved; what was played is for the given prior" in brief
+    stated = statement_markdown(statement_of(audit.record))
+    assert "Three numbers; what was played is for the given prior" in stated
     text = " ".join(render_text(audit.record).split())
     assert "Success and own baseline in 2,000 trials at the given prior" in text
 

@@ -11,7 +11,16 @@ import pandas as pd
 import pytest
 
 from narcissus.errors import InputError
-from narcissus.kinds.table.propose import MOST_CELLS, draft, named, propose, propose_column, summary
+from narcissus.kinds.table.propose import (
+    MOST_CELLS,
+    UnsureError,
+    draft,
+    named,
+    propose,
+    propose_column,
+    summary,
+    understood,
+)
 from narcissus.study import load_study
 from narcissus.tables.parts import sketch_table
 
@@ -339,3 +348,41 @@ def test_the_summary():
     lines = summary(propose(sketch_table(pd.DataFrame(PEOPLE))))
     assert any(line.startswith("unknown: `income`, `diagnosis`") for line in lines)
     assert 'left out: "", `email`' in lines
+
+
+GERMAN = {
+    "Alter": 9, "Geschlecht": 2, "Bundesland": 3, "Zufriedenheit mit der Wohnsituation": 7,
+    "Mietquote": 8, "Status": 3,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("last", ["Mietquote", "Status", "Zufriedenheit mit der Wohnsituation"])
+def test_where_nothing_is_surely_sensitive_the_newcomer_is_asked(last):
+    """A rent ratio, or an outcome, is a guess: the choices are named, as a shell takes them."""
+    columns = {name: size for name, size in GERMAN.items() if name != last} | {last: GERMAN[last]}
+    with pytest.raises(UnsureError, match="nothing is played") as asked:
+        propose(sketch(**columns), stand_in=False)
+    choices = str(asked.value).partition("with COLUMN of ")[2]
+    assert "'Zufriedenheit mit der Wohnsituation'" in choices
+    assert "Mietquote" in choices
+    assert "Alter" not in choices
+    found = propose(sketch(**columns), unknown=[last], stand_in=False)
+    assert found.unknown == (last,)
+
+
+@pytest.mark.parametrize(
+    "name", ["Haushaltsnettoeinkommen", "Vorerkrankung", "Konsumschulden", "Sehbehinderung"]
+)
+def test_a_compound_of_a_secret_is_a_secret(name):
+    assert propose(sketch(**GERMAN, **{name: 5}), stand_in=False).unknown == (name,)
+
+
+def test_no_phrase_of_the_table_of_columns_is_cut():
+    found = propose(sketch(**GERMAN, Haushaltsnettoeinkommen=60))
+    text = "\n".join(understood(found))
+    assert "..." not in text
+    assert "`Zufriedenheit mit der Wohnsituation`" in text
+    words = " ".join(text.split())
+    for word in found.unknown_reason.split():
+        assert word in words
+    assert max(map(len, text.splitlines())) <= 98

@@ -136,8 +136,7 @@ class ChannelLayout(Layout):
     def answers(self, record: Record, case: StudyJudgement) -> dict[str, Answered]:
         risk = ERROR.of(case.result.leakage.risk)
         text = f"{percent(risk.value)} of secrets are guessed right with the output"
-        answer = Answered(text, risk.grade)
-        return {"inference": answer, "side channels": replace(answer, text=f"{text}, if it is one")}
+        return {"inference": Answered(text, risk.grade)}
 
     def figures(self, record: Record, case: StudyJudgement) -> list[RealFigure]:
         spec = record.study["channel"]

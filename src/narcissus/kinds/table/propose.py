@@ -21,6 +21,7 @@ import numpy as np
 from jinja2 import Environment, StrictUndefined
 from numpy.typing import NDArray
 
+from narcissus._visible import visible
 from narcissus.errors import InputError
 from narcissus.kinds.table.found import OtherPrior
 from narcissus.kinds.table.meanings import Meaning, meaning_of
@@ -530,10 +531,11 @@ def _unknown(
         return tuple(
             c.name for c in _few(candidates, kept)
         ), "its values look like codes of diagnoses"
-    for meaning, reason in (
-        (said.SECRET, "the name says something that people keep to themselves"),
-        (said.OUTCOME, "no name says a secret; this one says an outcome, which it often is"),
-    ):
+    meanings = [(said.SECRET, "the name says something that people keep to themselves")]
+    if stand_in:
+        reason = "no name says a secret; this one says an outcome, which it often is"
+        meanings.append((said.OUTCOME, reason))
+    for meaning, reason in meanings:
         candidates: list[ColumnProposal] = []
         for column in uncertain:
             if said.says(column.name, meaning) and not any(
@@ -546,8 +548,8 @@ def _unknown(
     private = [c for c in uncertain if not said.says(c.name, said.PUBLIC)] or uncertain
     if not stand_in:
         raise UnsureError(
-            "no column says that it is a secret, so name what the attacker is after, such as "
-            f"--unknown {_quoted(private[-1].name)}; candidates: {named(c.name for c in private)}"
+            "no column says that it is a secret, so nothing is played: name what the attacker is "
+            f"after by --unknown COLUMN, with COLUMN of {_choices(private)}"
         )
     open_ = [c for c in private if c.guess <= SURE] or private
     open_ = [c for c in open_ if c.kind != "texts" or c.values <= FEW] or open_
@@ -561,8 +563,11 @@ def _unknown(
     )
 
 
-def _quoted(name: str) -> str:
-    return name if name.isalnum() else shlex.quote(name)
+def _choices(columns: Sequence[ColumnProposal]) -> str:
+    """List columns as a shell takes their names."""
+    names = [visible(c.name if c.name.isalnum() else shlex.quote(c.name)) for c in columns]
+    rest = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + rest
 
 
 def _few(found: Sequence[ColumnProposal], kept: Sequence[ColumnProposal]) -> list[ColumnProposal]:
@@ -603,7 +608,8 @@ _WIDTH = 100
 _SHOWN = 12  # names in a comment
 _FEW_SHOWN = 3
 _HEAD = ("column", "kind", "values", "missing", "proposal", "why")
-_NAME = 24  # letters of a name in the table of columns
+_NAME = 24  # letters of a name beside its row in the table of columns
+_LEAST_ROOM = 24  # letters of a line of a reason
 
 
 def draft(proposal: Proposal, path: str, *, preset: str = "") -> str:
@@ -675,7 +681,10 @@ def _comment(text: str, indent: str = "") -> str:
 
 
 def understood(proposal: Proposal) -> list[str]:
-    """Return a table of the columns as they were read, a line each: what is proposed, and why."""
+    """Return a table of the columns as they were read: what is proposed, and why.
+
+    A long name has its own line, and a long reason goes on below.
+    """
     rows: list[tuple[str, ...]] = [_HEAD]
     for candidate in proposal.seen:
         ways = ", ".join(
@@ -687,22 +696,27 @@ def understood(proposal: Proposal) -> list[str]:
             role, why = role.replace("known", "unknown"), proposal.unknown_reason
         elif candidate.name in proposal.drop:
             role, why = "left out", proposal.drop[candidate.name].partition(":")[0]
-        name = _shown(candidate.name)
-        name = name if len(name) <= _NAME else f"{name[: _NAME - 4]}...`"
         counts = (
             f"{candidate.values:,}" if candidate.values else "",
             f"{candidate.missing:,}" if candidate.missing else "",
         )
-        rows.append((name, candidate.kind, *counts, role, why))
+        rows.append((_shown(candidate.name), candidate.kind, *counts, role, why))
     widths = [max(map(len, column)) for column in list(zip(*rows, strict=True))[:-1]]
+    widths[0] = max(len(row[0]) for row in rows if len(row[0]) <= _NAME)
     lines: list[str] = []
-    for row in rows:
+    for name, *row, why in rows:
+        if len(name) > _NAME:
+            lines.append(name)
         cells = [
             cell.rjust(w) if head in ("values", "missing") else cell.ljust(w)
-            for cell, w, head in zip(row, widths, _HEAD, strict=False)
+            for cell, w, head in zip(
+                ["" if len(name) > _NAME else name, *row], widths, _HEAD, strict=False
+            )
         ]
-        line = "  ".join([*cells, row[-1]]).rstrip()
-        lines.append(line if len(line) <= _WIDTH - 2 else line[: _WIDTH - 5] + "...")
+        start = "".join(f"{cell}  " for cell in cells)
+        room = max(_LEAST_ROOM, _WIDTH - 2 - len(start))
+        first, *more = textwrap.wrap(why, room) or [""]
+        lines += [f"{start}{first}".rstrip(), *(f"{'':{len(start)}}{part}" for part in more)]
     return lines
 
 
