@@ -331,10 +331,18 @@ def dot_plot(
         text.set_fontweight("bold" if row.bold else "normal")
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-    used = [(without, WITHOUT), (with_it, WITH)]
-    if any(row.ceiling for row in rows):
-        used.append(("ceiling", CEILING))
-    key_of(figure, used)
+    key_of(
+        figure,
+        [
+            mark
+            for mark, is_drawn in (
+                ((without, WITHOUT), any(row.without is not None for row in rows)),
+                ((with_it, WITH), any(row.with_it for row in rows)),
+                (("ceiling", CEILING), any(row.ceiling for row in rows)),
+            )
+            if is_drawn
+        ],
+    )
 
 
 def _places(axes: Axes, rows: Sequence[Row]) -> list[float]:

@@ -10,7 +10,6 @@ from narcissus.kinds.table.judgement import JudgedSetting
 from narcissus.kinds.table.pictures import (
     attacks_picture,
     columns_picture,
-    curves_picture,
     distribution_picture,
     groups_picture,
 )
@@ -57,8 +56,6 @@ COLUMNS = "column-shares"
 def describe_results(settings: Sequence[JudgedSetting], setting: JudgedSetting) -> Section:
     blocks: list[Block] = []
     is_sweep, best = len(settings) > 1, setting.result.best_attack
-    if is_sweep:
-        blocks.append(curves_picture(settings))
     if setting.result.attacks or setting.result.ceiling is not None:
         blocks.append(attacks_picture(setting, is_sweep=is_sweep))
     if any(attack.below for s in settings for attack in s.result.attacks.values()):

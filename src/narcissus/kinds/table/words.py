@@ -336,6 +336,19 @@ def unresolved(settings: Sequence[JudgedSetting]) -> Iterator[NotAssessed]:
                 )
 
 
+def name_release(settings: Sequence[JudgedSetting], setting: JudgedSetting) -> str:
+    """Name what is released, and the setting or their number."""
+    result = setting.result
+    if result.released and result.noise is None:
+        released = f"{result.released[0].lower()}{result.released[1:]}"
+    else:
+        exact = "exact" if result.noiseless else "noisy"
+        released = f"{number(result.marginals)} {exact} marginals"
+    if len(settings) > 1:
+        return f"{released}, {len(settings)} settings"
+    return released if setting.label in released else f"{released}, {label_of(setting)}"
+
+
 def every_attacker(one: JudgedSetting) -> tuple[EveryAttacker, ...]:
     """Word what no attacker exceeds, of the mean share and of the count in one release."""
     share, count = one.result.share_bound, one.result.count_bound
