@@ -46,7 +46,7 @@ def plot(record: Record, name: str | None, ax: Axes | None) -> Axes:
 
 
 class _OnAxes:
-    """A figure of one pair of axes that stand in somebody else's: drawings are made on it."""
+    """A figure of one pair of axes that are in somebody else's: drawings are made on it."""
 
     def __init__(self, ax: Axes) -> None:
         self._ax = ax

@@ -541,7 +541,7 @@ def _holds_flags(table: _ColumnTexts, at: int) -> bool:
 def _flags_tell(table: _ColumnTexts, at: int) -> bool:
     """Return whether flags tell hidden cells apart: small ones, and those that protect them.
 
-    Flags of other things, as revised, stand beside printed numbers too.
+    Flags of other things, as revised, appear next to printed numbers too.
     """
     texts = [text.casefold().strip("[]()") for text in table.texts(at)]
     hidden = {text for text, is_in in zip(texts, table.hides(), strict=True) if is_in}
@@ -561,7 +561,7 @@ def ask_for_variable(file: str, name: str) -> Unaccounted | None:
     way = f"{example} with its range" if about == "age" else f"its least and largest, {example}"
     return Unaccounted(
         subject=f"column `{visible(name)}` of {visible(file)}",
-        reason="A mean beside a hidden count tells of it, once the variable is known.",
+        reason="A mean next to a hidden count tells of it, once the variable is known.",
         declaration=visible(f"{way}, or {option_of('irrelevant', name)} if it is of other people"),
     )
 

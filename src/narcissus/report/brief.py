@@ -29,13 +29,13 @@ def brief_of(record: Record, *, internal: bool = False) -> Page:
     """Turn a record into one page for those who decide.
 
     Nothing in it is stronger than in the record: the status has the record's grade, assumptions
-    and contradictions stand with it, and where statements contradict each other no number is
+    and contradictions are with it, and where statements contradict each other no number is
     called proved.
 
     record: from a run, or read from a file.
     internal: draw also what must not be shown, see `narcissus.report.page_of`.
     Returns Page: the first screen of the report, then what was released, what an attacker gets
-        beside what can be guessed, what nobody can exceed, what was not assessed, and who decides.
+        next to what can be guessed, what nobody can exceed, what was not assessed, and who decides.
     """
     record = record if internal else to_show(record)
     whole = page_of(record, internal=internal)
@@ -46,7 +46,7 @@ def brief_of(record: Record, *, internal: bool = False) -> Page:
         whole.verdict,
         [
             Section("What was released", [Text([subject.released])]),
-            Section("What an attacker gets, beside what can be guessed", [_numbers(record)]),
+            Section("What an attacker gets, compared with what can be guessed", [_numbers(record)]),
             Section(
                 f"What {subject.against or 'nobody'} can{'not' * bool(subject.against)} exceed",
                 list(_limits(subject, record)),

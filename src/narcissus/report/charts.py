@@ -72,7 +72,7 @@ def edge_line(axes: Axes, at: float, right: float, words: str) -> None:
 
 
 def threshold_line(axes: Axes, at: float) -> None:
-    """Draw what is allowed, its name beside the line, towards the middle."""
+    """Draw what is allowed, its name next to the line, towards the middle."""
     axes.axvline(at, color=RUST, linewidth=1.4, linestyle=DOTS)
     to_left = at > sum(axes.get_xlim()) / 2
     axes.annotate(
@@ -182,7 +182,7 @@ def curves(
 
     figure: empty.
     lines: what is drawn, each with a value for each setting.
-    places: where each setting stands on the horizontal axis, such as log10 of epsilon.
+    places: where each setting is on the horizontal axis, such as log10 of epsilon.
     labels: what is written below each setting.
     apart: the setting, by its number, that belongs on no scale (no noise); its points are not
         joined with the others.

@@ -36,7 +36,7 @@ from narcissus.study.record import Record
 
 NO_GROUPS = "We did not look at groups. An average can hide who loses most."
 NO_GROUP = "We found no group at clearly higher risk. A small group could still be."
-EXACT = "The study is as it was described: nothing is sampled."
+EXACT = "The study is as it was described: nothing is estimated."
 MOST_BULLETS, MOST_LETTERS = 3, 50
 LONGEST = 200
 """Letters of one bullet; what the verdict rests on, further below, has the whole of it."""
@@ -47,7 +47,7 @@ COLUMNS = 50
 def surely_largest(limits: Sequence[tuple[float, float] | None]) -> int | None:
     """Return the place of the group whose lower limit is above all others' upper limits.
 
-    limits: lower and upper limit of each group of one partition, which hold at once; None of a
+    limits: lower and upper limit of each group of one partition, which hold jointly; None of a
         group that has none. None is returned where no group is surely above all others, as of a
         single group: so a group that is not the largest is named at most as often as limits fail.
 
@@ -98,7 +98,7 @@ class Glance:
     given: What the limit assumes.
     notes: Sentences that what it rests on begins with: "Counted: 6 of 8 images."
     declared: What the user declares and no number shows, a clause each.
-    implied: What a verdict in favour takes as given that nobody declares, a clause each.
+    implied: What a verdict in favour assumes that nobody declares, a clause each.
     is_open: Whether the figures are of people whom an open question is about: what they are beyond
         the figure without is drawn, and nothing says that the release added it.
     allowed: The share that the threshold allows, in [0, 1], where the row that decided has another
@@ -469,7 +469,7 @@ def _picture(
 
 
 def _is_of(glance: Glance, reach: Reach, decision: Decision | None) -> bool:
-    """Return whether a figure is of the row that decided: the row itself, or one beside it."""
+    """Return whether a figure is of the row that decided: the row itself, or one next to it."""
     if glance.is_open or reach.row is None or decision is None or reach.is_decided:
         return True
     row, other = reach.row, decision.row
@@ -539,7 +539,7 @@ def _limit(glance: Glance, contradictions: Sequence[str]) -> Reach | None:
 def holds_if(status: Status, declared: Sequence[str], implied: Sequence[str] = ()) -> str:
     """Say what a verdict takes from the user's declarations; "" where it is against the release.
 
-    implied: what it takes as given that nobody declares, a clause each.
+    implied: what it assumes that nobody declares, a clause each.
 
     >>> holds_if("not shown", ["`note` tells nothing about a person"])
     'This holds if, as you declare, `note` tells nothing about a person.'
@@ -580,13 +580,13 @@ def _plain_answer(status: Status, unaccounted: Sequence[Unaccounted], glance: Gl
 
 
 def _exact(case: StudyJudgement) -> str:
-    """Say that nothing is sampled, or that what is sampled does not decide."""
+    """Say that nothing is estimated, or that what is sampled does not decide."""
     trials = [row.quantity.trials or 0 for row in case.findings.rows]
     if case.grade not in CERTAIN:
-        return f"What decides is {grade_word(case.grade)}."
+        return f"The deciding number is {grade_word(case.grade)}."
     if not any(trials):
         return EXACT
-    return f"What decides is exact. {max(trials):,} trials stand beside it, and decide nothing."
+    return f"The decision is exact. {max(trials):,} trials are shown, and decide nothing."
 
 
 def _declarations(unaccounted: Sequence[Unaccounted]) -> Iterator[str]:
@@ -715,6 +715,8 @@ def _level(confidence: float | None) -> str:
 
 
 PLAIN: dict[str, str] = {
+    "every record was put into every model by": "an independent coin put each record into each "
+    "model",
     "the guarantee is about changing one canary's value": "the guarantee is about adding or "
     "removing one record",
     "nothing about when the number of guesses was chosen": "",

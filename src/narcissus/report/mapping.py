@@ -1,4 +1,4 @@
-"""Findings of a record beside what its readers must document: frameworks, item by item.
+"""Findings of a record next to what its readers must document: frameworks, item by item.
 
 Help for documentation, no legal advice: an item that nothing in a record answers is "not
 assessed", with what would assess it. `docs/reading/deciding.md` says where the items are from.
@@ -44,7 +44,7 @@ FRAMEWORKS: dict[str, tuple[FrameworkItem, ...]] = {
 
 
 def mapping_of(record: Record, *, internal: bool = False) -> Page:
-    """Turn a record into a page of frameworks, each item beside its finding and grade.
+    """Turn a record into a page of frameworks, each item next to its finding and grade.
 
     record: from a run, or read from a file.
     internal: draw also what must not be shown, see `narcissus.report.page_of`.

@@ -31,7 +31,7 @@ CLOSED = 0.99
 MOST_SIGNIFICANT = 9
 """Most significant digits that a column can have been rounded to."""
 MOST_WAYS = 3
-"""Most ways beside the one of the whole column that some of its cells are rounded in."""
+"""Most ways next to the one of the whole column that some of its cells are rounded in."""
 _FEWEST = 3  # cells that are rounded in such a way
 _TIMES = 3  # as many of them as of those with one digit more
 _BEYOND = 0.002  # share of the cells beyond that of the data

@@ -1,4 +1,4 @@
-"""Groups of rows that stand in the file whole: households, classes, addresses.
+"""Groups of rows that appear in the file whole: households, classes, addresses.
 
 A person of a household may be one of many with that age, sex and schooling, and be in the file by
 coincidence. The people of one household together hardly are.
@@ -19,7 +19,7 @@ GROUPED = "all rows of a group together"
 
 
 def look_grouped(ways: Sequence[PeopleTogether], rng: np.random.Generator) -> ChangedPeople | None:
-    """Return the groups whose rows all stand in a group of the file, where these are too many.
+    """Return the groups whose rows all are in a group of the file, where these are too many.
 
     Groups that are like one another limit coincidences, as people do for rows: groups of another
     law are met no more often than cells of two groups, or of rows of the file alone, explain.

@@ -72,7 +72,7 @@ def _decided_words(case: JudgedGame) -> tuple[str, RowView, str]:
         return "", NUMBER, ""
     name = decision.row.name
     if decision.row.of == GAP:
-        return f"{name} gains {{}}", NUMBER, f"What {name} gains beyond what is allowed it"
+        return f"{name} gains {{}}", NUMBER, f"The excess of {name} over what is allowed"
     return f"{name} succeeds {{}} times", SHARE, f"How often {name} succeeds"
 
 
@@ -89,7 +89,7 @@ def _shares(case: JudgedGame) -> tuple[Reach, Reach]:
         bound, decides = case.of_class or case.proof, "nothing"
         if bound is not None:
             decides = f"{bound.what} is {at_most(bound)}, by {bound.theorem}"
-        return Reach("No attack was run."), Reach(f"What decides: {decides}.")
+        return Reach("No attack was run."), Reach(f"Decided by: {decides}.")
     before = f"On fresh data, the attempts of {attacker.name} succeed {{}} times."
     after = _released(case, value_of(attacker.fresh))
     return Reach.of(before, attacker.fresh_row), Reach.of(after, attacker.row)

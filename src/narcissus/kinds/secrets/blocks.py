@@ -46,7 +46,7 @@ def describe_training(result: SecretsResult) -> list[Block]:
     rows = [
         (
             "Trained",
-            f"{number(result.models)} models for each setting, each on a secret of its own",
+            f"{number(result.models)} models for each setting, each on a separate secret",
         ),
         ("Secret", "what follows a known context; all other documents are known"),
         ("Release", "the model after its last step, with a logit for each value of the secret"),

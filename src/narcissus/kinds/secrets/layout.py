@@ -189,7 +189,7 @@ def _refutes(case: StudyJudgement) -> Text:
     ]
     if bounds:
         by = bounds[0].quantity.id
-        sentences.append(f"What no attacker exceeds is by {bounds[0].name}{by and f' [{by}]'}.")
+        sentences.append(f"The bound on every attacker is by {bounds[0].name}{by and f' [{by}]'}.")
     return Text(sentences)
 
 
@@ -203,8 +203,8 @@ def _method(case: StudyJudgement) -> Text:
             "procedure and weighs how likely the model is under each secret by the prior. The "
             "attack ranking names what the training raised most.",
             f"{len(limited)} limits hold together at level {case.result.confidence:g}, each at "
-            f"{limited[0].quantity.confidence:.6g} (Bonferroni), by Clopper and Pearson. What is "
-            "refuted uses the lower ones, at the same level.",
+            f"{limited[0].quantity.confidence:.6g} (Bonferroni), by Clopper and Pearson. "
+            "Refutations use the lower ones, at the same level.",
             "Noise is made for the epsilon that the study asks for. DP-SGD is accounted by the "
             "clipping norm, while two gradients of an n-gram model, a softmax, differ by at most "
             "the root of two: where mu is smaller for that, the bounds use the smaller one.",

@@ -74,7 +74,7 @@ def _on_some(what: str, most: int, experiment: Experiment, how: str = "") -> tup
 def tested_at(
     study: TableStudy, folder: Path, experiment: Experiment, observer: Observer
 ) -> PriorTest:
-    """Test the prior, and examine what stands beside the table and waits for a declaration.
+    """Test the prior, and examine what appears next to the table and waits for a declaration.
 
     That are columns left out, exact values of known columns in bins, and the order of the rows.
     """
@@ -94,8 +94,8 @@ def _with_order(tested: PriorTest, experiment: Experiment) -> PriorTest:
         NotAssessed(
             "whether the order of the rows tells of the secret",
             why,
-            "set `order_hidden = true` in [threat] if no attacker knows where a person stands in "
-            "the file",
+            "set `order_hidden = true` in [threat] if no attacker knows where a person appears "
+            "in the file",
         )
         for why in unexamined(ordered)
     )
@@ -161,7 +161,7 @@ def source_of(study: TableStudy, folder: Path) -> Any:
 
 
 def untested(tested: PriorTest, rows: int) -> Iterator[NotAssessed]:
-    """Say what of the prior, and beside it, the rows of the table cannot test."""
+    """Say what of the prior, and next to it, the rows of the table cannot test."""
     yield from tested.unexamined
     question = "whether the prior is right about the people of the table"
     if not tested.guesses:
