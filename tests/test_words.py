@@ -32,8 +32,8 @@ HELP = [
 ]
 # Of the papers' package: what has verdicts and messages of its own, and quotes no paper
 OF_PAPERS = {PAPERS / "copyright", PAPERS / "scale"}
-# The theory and the tables of other pages quote papers; a list of changes tells what was
-OWN = {"errata.md", "error-rates.md", "names.md", "commands.md", "citations.md"}
+# The theory, tables of other pages and the gallery quote papers and studies
+OWN = {"errata.md", "error-rates.md", "names.md", "commands.md", "citations.md", "gallery.md"}
 PAGES = [
     ROOT / "README.md",
     *(
