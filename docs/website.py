@@ -56,7 +56,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_config(config: Any) -> Any:
-    """Put the rooms of the package beside the page of public names."""
+    """Put the rooms of the package next to the page of public names."""
     [reference] = [part["Reference"] for part in config.nav if "Reference" in part]
     reference.append({"Rooms": [{room: page_of(room)} for room, _, _ in ROOMS()]})
     return config

@@ -103,6 +103,21 @@ def test_the_first_screen_of_a_phone_says_the_verdict_and_who_is_hurt_most(scree
     assert browser.js(f"{below}.top") < 600
 
 
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.one_in(4)
+def test_paper_keeps_a_heading_with_what_it_is_of(screen, address, name):
+    browser = screen(680, media="print")
+    browser.open(address(name))
+    parted = """[...document.querySelectorAll('h2, h3, figcaption, thead')].filter(
+      (e) => e.checkVisibility() && getComputedStyle(e).breakAfter !== 'avoid').length"""
+    if name != "brief":  # it is one page
+        assert browser.js(parted) == 0
+        assert browser.js(
+            "[...document.querySelectorAll('tbody tr:first-child')]"
+            ".every((e) => getComputedStyle(e).breakBefore === 'avoid')"
+        )
+
+
 UNBROKEN = """[...document.querySelectorAll('main *')].filter(
   (e) => e.checkVisibility() && getComputedStyle(e).breakInside === 'avoid'
 ).map((e) => [e.className || e.tagName, e.getBoundingClientRect().height])"""

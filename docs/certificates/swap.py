@@ -1,4 +1,4 @@
-"""The swap bound: exact for equal priors, beside the published one-run bound."""
+"""The swap bound: exact for equal priors, next to the published one-run bound."""
 
 import numpy as np
 from checking import best_mechanism, must

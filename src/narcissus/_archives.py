@@ -44,7 +44,7 @@ def opened_archive(
     same: Gives equal texts for names that a reader may take for one another.
     noun: What a member is, for messages.
 
-    zipfile.BadZipFile: It is none. InputError: The list is larger, or a name stands twice in it:
+    zipfile.BadZipFile: It is none. InputError: The list is larger, or a name is twice in it:
         readers differ in which of two members they take.
     """
     with open(path, "rb") if content is None else io.BytesIO(content) as file:

@@ -286,7 +286,7 @@ _FEWEST_STRANGE = 6  # bytes that are of no Western language
 
 
 def is_western(data: bytes) -> bool:
-    """Check whether bytes that are no UTF-8 may be Windows-1252: its accents stand among letters.
+    """Check whether bytes that are no UTF-8 may be Windows-1252: its accents are among letters.
 
     Letters of other alphabets follow one another, or are bytes that it gives no letter.
     """

@@ -335,8 +335,8 @@ def _freeze(deadline: float) -> None:
 def end_all(child: int | None, seconds: float = ENDING) -> bool:
     """Kill the rest of a run: its group, and all processes orphaned to this one.
 
-    A program may start processes faster than they are seen, each of which ends at once. So each is
-    stopped before any is killed, again and again, for so many seconds at most.
+    A program may start processes faster than they are seen, each of which ends immediately. So
+    each is stopped before any is killed, again and again, for so many seconds at most.
 
     Returns whether nothing is left, as far as this system tells.
     """

@@ -1,6 +1,6 @@
 """A program in its own process group, none of which outlives this process or its time.
 
-`_guard.py` stands between the two. It ends the program and all that it started, and removes the
+`_guard.py` is between the two. It ends the program and all that it started, and removes the
 folder of the run: when the program ends, its time is over, or this process is gone.
 """
 
@@ -50,7 +50,7 @@ class Stop:
         self._is_over = False
 
     def add(self, guard: RunGuard) -> None:
-        """Register a run; one that comes too late is ended at once."""
+        """Register a run; one that comes too late is ended at the same time."""
         with self._lock:
             self._guards.add(guard)
             if self._is_over:
@@ -131,7 +131,7 @@ def _started(
     """
     if not hasattr(os, "fork"):
         raise InputError(
-            "programs are run in a process group of their own, which this system does not have: "
+            "programs are run in a separate process group, which this system does not have: "
             "use Linux or macOS"
         )
     reads, report = os.pipe()

@@ -18,7 +18,7 @@ from narcissus._visible import cell
 from narcissus.errors import InputError, TooLargeError
 
 _EMPTY_CELLS = 2**20
-"""Cells that rows of different lengths may leave empty, beside twice those that they have."""
+"""Cells that rows of different lengths may leave empty, next to twice those that they have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class NumberTable:
 def read_number_table(path: Path) -> NumberTable:
     """Read a table of numbers: JSON if the name ends in .json, else CSV (also .gz).
 
-    A CSV names its columns in its first line or begins with numbers. Cells stand between commas,
+    A CSV names its columns in its first line or begins with numbers. Cells are between commas,
     semicolons (with decimal commas) or tabs. JSON is a list of rows, a list of objects, or an
     object of columns; infinite numbers are the word "inf". An InputError names the row and column
     of a bad cell.

@@ -110,7 +110,7 @@ def _together(problems: Sequence[InputError]) -> list[InputError]:
 
 
 def refuse(problems: Sequence[InputError]) -> None:
-    """Raise one error for all problems, each in a line of its own; nothing for none.
+    """Raise one error for all problems, each in a separate line; nothing for none.
 
     Columns with one reason are one problem.
     """

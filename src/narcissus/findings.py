@@ -31,7 +31,7 @@ class Finding(Result):
     kind: The grade of the numbers themselves.
     assumptions: Further conditions, each a noun phrase that can be refuted: ``"the fitted prior is
         right about these people"``. Empty for a theorem about the game itself.
-    confidence: Level of sampled limits; it must hold for all findings compared at once.
+    confidence: Level of estimated limits; it must hold for all findings compared at the same time.
     """
 
     quantity: str

@@ -551,7 +551,7 @@ def in_sequence(cases: Sequence[CaseT]) -> list[CaseT]:
 
     Each is compared with the threshold at the full level. "Met" is claimed in an order fixed
     beforehand, up to the first failure: so all claims together have the level of one. A case that
-    was named beforehand, so that it decides and others do not, stands by itself.
+    was named beforehand, so that it decides and others do not, is by itself.
     """
     judged = list(cases)
     order = sorted(range(len(judged)), key=lambda number: -judged[number].protection)

@@ -170,7 +170,7 @@ class Estimate(Result):
         low = "none" if self.low is None else lower(self.low)
         high = "none" if self.high is None else upper(self.high)
         text = (
-            f"SAMPLED: {self.quantity or 'estimate'} {self.value:.6g}, "
+            f"ESTIMATED: {self.quantity or 'estimate'} {self.value:.6g}, "
             f"{100 * self.confidence:g}% limits {low} to {high} "
             f"({self.trials} trials{', ' + self.method if self.method else ''})"
         )

@@ -160,7 +160,7 @@ class StudyRow(Fact):
     role: Role = Field(
         description="What it is to the judgement: what an attack did (attack), beyond others "
         "(excess); what no attacker exceeds (bound); the quantity itself (measure). The other "
-        "roles are shown beside these."
+        "roles are shown next to these."
     )
     of: str = Field(description="What is measured; `quantity` in the frame. Empty: not shown.")
     name: str = Field(default="", description="Of the attack, the theorem, the measure.")
@@ -219,14 +219,14 @@ class StudyResult(Fact):
     """What a kind found: a tree of numbers and words. `rows` lists the numbers, one fact a row."""
 
     def rows(self) -> Iterator[StudyRow]:
-        """Yield each number of the tree, with what it is to the judgement and where it stands."""
+        """Yield each number of the tree, with what it is to the judgement and where it is."""
         raise NotImplementedError
 
 
 class StudyCriterion(Fact):
     """What is accepted of one measure, at one place; without a limit, what is only looked at."""
 
-    of: str = Field(description="What is compared: rows of this measure, and bounds beside them.")
+    of: str = Field(description="What is compared: rows of this measure, and bounds next to them.")
     name: str = Field(default="", description="Of these rows; empty: any.")
     label: str = Field(default="", description="The place in words.")
     at: Mapping[str, Place] = {}

@@ -214,7 +214,7 @@ def test_code_by_name_needs_a_permission(quick, tmp_path, monkeypatch):
     )
     Path("mine.py").write_text(text)
     attacks = {"prior": {}, "mine": {"name": "mine:Mine"}}
-    with pytest.raises(InputError, match="runs code of its own: mine:Mine"):
+    with pytest.raises(InputError, match="runs its own code: mine:Mine"):
         quick(attacks=attacks)
     found = KIND.judged(quick(attacks=attacks, allow_code=True).record).each[0].result.attacks
     assert found["mine"].share == found["prior"].share

@@ -75,6 +75,6 @@ def test_a_report_that_does_not_fit_leaves_the_record_and_says_so(sweep, tmp_pat
         write(place, name, *content, **how)
 
     monkeypatch.setattr(OpenedFolder, "write", full)
-    with pytest.raises(OSError, match=r"record\.json beside it was written"):
+    with pytest.raises(OSError, match=r"record\.json next to it was written"):
         sweep.save(tmp_path)
     assert read_record(tmp_path).digest == sweep.record.digest

@@ -34,7 +34,7 @@ def channel():
 
 def test_every_figure_of_a_table_is_drawn(sweep):
     assert sweep.figures == ("settings", "attacks", "targets", "columns", "groups")
-    blocks = [b for s in page_of(sweep.record).sections for b in s.blocks if isinstance(b, Figure)]
+    blocks = [b for b in page_of(sweep.record).blocks if isinstance(b, Figure)]
     for name, figure in zip(sweep.figures, blocks, strict=True):
         ax = sweep.plot(name)
         assert tuple(ax.figure.get_size_inches()) == pytest.approx(figure.size)

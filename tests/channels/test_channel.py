@@ -51,7 +51,7 @@ def test_nothing_is_renormalised():
 
 def test_names():
     assert channel(pd.DataFrame(GOOD, index=["x", "y"], columns=["a", "b"])).secrets == ("x", "y")
-    refused("'x' stands there twice", channel, GOOD, secrets=["x", "x"])
+    refused("'x' appears there twice", channel, GOOD, secrets=["x", "x"])
     refused("all 2 outputs, got 1", channel, GOOD, outputs=["a"])
 
 

@@ -169,7 +169,7 @@ def test_parquet(tmp_path):
         ("secret,p,q\nx,0.9,\ny,0.2,0.8\n", "secret 'x', output 'q' is empty"),
         ("secret,p,q\nx,0.9,oh\ny,0.2,0.8\n", "output 'q' is 'oh', not a number"),
         ("secret,p,q\nx,0.9,nan\ny,0.2,0.8\n", "NaN"),
-        ("secret,p,q\nx,0.9,0.1\nx,0.2,0.8\n", "'x' stands there twice"),
+        ("secret,p,q\nx,0.9,0.1\nx,0.2,0.8\n", "'x' appears there twice"),
         ("secret,p,q\n", "no rows"),
         ("", "empty"),
         ("0,1\n0.5,0.5\n0.5,0.5\n", "may be names of outputs or a row"),

@@ -128,7 +128,7 @@ def test_bad_channels_name_the_file_and_the_place(refused, tmp_path):
     for text, words in (
         ("s,a,b\nx,0.5,0.5\ny,0.25,0.7\n", "row 2 (secret 'y') sums to 0.95, off by -0.05"),
         ("s,a,b\nx,0.5,0.5\ny,-0.25,1.25\n", "-0.25"),
-        ("s,a,b\nx,0.5,0.5\nx,0.25,0.75\n", "'x' stands there twice"),
+        ("s,a,b\nx,0.5,0.5\nx,0.25,0.75\n", "'x' appears there twice"),
         ("s,a,b\nx,0.5,0.5\ny,nan,1\n", "NaN"),
     ):
         path.write_text(text)

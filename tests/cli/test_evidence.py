@@ -41,7 +41,7 @@ def test_refute_from_scores(answer, call, tmp_path):
     assert answer(line, "--scores", str(path)) == found
     code, out, err = call(line + " --seed 1", "--scores", str(path))
     assert (code, "no effect" in err) == (0, True)
-    assert "Every number of guesses was tested at once" in out
+    assert "Every number of guesses was tested together" in out
     fixed = answer(line + " --guesses 500", "--scores", str(path))
     assert (fixed["guesses"], fixed["guesses_chosen"]) == (500, "before")
     for names, arrays in (
@@ -135,7 +135,7 @@ def test_refute_says_when_the_guesses_were_chosen(answer, call):
     assert any("fixed before" in said for said in before["assumptions"])
     assert any("half the level" in said for said in after["assumptions"])
     out = call(line)[1]
-    assert "REFUTED (sampled)" in out
+    assert "REFUTED (estimated)" in out
     assert "assuming every canary's value was drawn uniformly" in out
 
 
@@ -287,7 +287,7 @@ def test_keys_and_numbers(scores, answer):
 def test_words(scores, call):
     code, out, _ = call("membership s.npz --scale probability --attack rmia --seed 1")
     assert code == 0
-    assert "REFUTED (sampled): rmia on 3 of 12 models" in out
+    assert "REFUTED (estimated): rmia on 3 of 12 models" in out
     assert "over records (approximate" in out
     assert "Mean rates over further models, 3 trials (sampled" in out
     out = call("membership s.npz --scale probability --folds 3 --seed 1")[1]

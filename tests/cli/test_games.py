@@ -28,7 +28,7 @@ def test_profile_gives_delta_at_each_epsilon_and_the_attacker(call):
     assert "PROVED" in out
     assert "best attacker does" in out
     code, out, _ = call("profile", "c.toml", "--epsilon", 1, "--sample", 500, "--seed", 1)
-    assert "SAMPLED from below" in out
+    assert "ESTIMATED from below" in out
     sampled = json.loads(
         call("profile", "c.toml", "--epsilon", 1, "--sample", 500, "--seed", 1, "--json")[1]
     )

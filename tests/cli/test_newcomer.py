@@ -45,7 +45,7 @@ def test_stays_of_patients_and_empty_cells_are_told(tmp_path, narcissus, monkeyp
     assert code == 3
     assert "The rows of each `patient_id` are not accounted for" in out
     assert err.count("several") == 2  # of the column that is left out, and of its rows
-    assert "empty cells, taken for a value of their own: 1 in `ward`" in err
+    assert "empty cells, taken for a separate value: 1 in `ward`" in err
     study = tmp_path / "stays.toml"
     study.write_text(
         re.sub(r"\[data.left_out\]\n.*\n", "", study.read_text()).replace(

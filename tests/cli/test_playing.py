@@ -26,7 +26,7 @@ def test_a_name_is_passed_on_and_a_scheduler_is_a_cluster():
     [
         ("dusk", None, None, "did you mean `dask`"),
         ("processes", "tcp://here:8786", None, "`--scheduler` is for the engine dask"),
-        ("dask", "tcp://here:8786", 2, "has workers of its own"),
+        ("dask", "tcp://here:8786", 2, "has its own workers"),
     ],
 )
 def test_what_makes_no_sense_is_refused(name, scheduler, workers, says):

@@ -131,7 +131,7 @@ def test_an_index_names_safetensors_beside_it_alone(folder, tmp_path, name):
     (tmp_path / "other.pt").write_bytes(pickle.dumps([1]))
     (folder / "model.safetensors").unlink()
     put(folder, "model.safetensors.index.json", weight_map={"a": name})
-    with pytest.raises(InputError, match="only safetensors beside it"):
+    with pytest.raises(InputError, match="only safetensors next to it"):
         check_model_folder(folder)
 
 
@@ -304,7 +304,7 @@ BPE = {"tokenizer.json": {"model": {"type": "BPE", "vocab": {}, "merges": []}}}
         ({"tokenizers": {"": {"tokenizer.json": {"model": {"type": "X"}}}}}, "of the kind `X`"),
         (
             {"tokenizers": {"": {**BPE, "tokenizer_config.json": {"auto_map": {}}}}},
-            "brings code of its own",
+            "brings its own code",
         ),
         (
             {"tokenizers": {"": {**BPE, "tokenizer_config.json": {"vocab": "/etc/passwd"}}}},

@@ -10,9 +10,7 @@ from narcissus.extraction.sandbox import Isolation
 @pytest.fixture
 def blocks():
     """Give the function that finds the blocks of a kind in a page."""
-    return lambda page, kind: [
-        block for section in page.sections for block in section.blocks if isinstance(block, kind)
-    ]
+    return lambda page, kind: [block for block in page.blocks if isinstance(block, kind)]
 
 
 @pytest.fixture

@@ -394,13 +394,12 @@ def test_the_worst_setting_speaks():
 
 
 def figures(audit):
-    blocks = (b for s in page_of(audit.record).sections for b in s.blocks)
-    return {b.name: b for b in blocks if isinstance(b, Figure)}
+    return {b.name: b for b in page_of(audit.record).blocks if isinstance(b, Figure)}
 
 
 def test_there_is_a_picture_for_each_prior(audit):
     found = figures(audit)
-    assert list(found) == ["secrets_uniform_over_4", "secrets_zipf_over_4_s_1_1"]
+    assert set(found) == {"secrets_uniform_over_4", "secrets_zipf_over_4_s_1_1"}
     rows, each = found["secrets_uniform_over_4"].table.rows, case_of(audit).each[:3]
     assert [row[1] for row in rows] == [0.25] * 3
     assert [row[3] for row in rows] == [one.best.value for one in each]

@@ -523,7 +523,7 @@ def test_whoever_surely_loses_most_is_named_and_nobody_is_called_safe(audits):
     assert "By coincidence" in first("alone").sentences[0][0]
     assert first("alone").hardest.startswith("Only a comparison group")
     assert first("more").answer == (
-        "8 people of the data stand in the file, where coincidence explains about 2, and surely "
+        "8 people of the data appear in the file, where coincidence explains about 2, and surely "
         "no more than 24: a control would decide."
     )
 

@@ -171,7 +171,7 @@ def test_few_copies_are_counted_and_not_called_a_coincidence(tmp_path):
     real, fresh = (people(seed=seed).round({"height": 1, "income": -3}) for seed in (1, 2))
     audit, first = audited(real, pd.concat([real[:9], fresh[9:]]), tmp_path)
     assert audit.status == "not shown"
-    assert first.answer.startswith("9 people of the data stand in the file, where coincidence")
+    assert first.answer.startswith("9 people of the data appear in the file, where coincidence")
     assert "no more people" not in first.answer
 
 
@@ -457,7 +457,7 @@ def test_a_few_copies_beside_a_control_are_named(tmp_path):
     audit, screen = audited(real, pd.concat([real[:5], made[5:]]), tmp_path, control)
     assert audit.record.status == "not shown"
     assert any(
-        line.startswith("5 people of the data stand in the file") for line in screen.rests_on
+        line.startswith("5 people of the data appear in the file") for line in screen.rests_on
     )
 
 
@@ -501,7 +501,7 @@ def test_a_control_with_people_of_the_data_is_none(tmp_path):
     real, made, control = (people(seed=seed) for seed in (1, 2, 3))
     audit, screen = audited(real, made, tmp_path, pd.concat([control[:300], real[:300]]))
     assert audit.record.status == "contradicted"
-    assert "300 unique people of the data stand in the control" in screen.answer
+    assert "300 unique people of the data appear in the control" in screen.answer
 
 
 @pytest.mark.parametrize("seed", range(2, 6))
@@ -659,9 +659,9 @@ def words(unique, *, control=0, shown=False):
 
 def test_a_weak_limit_of_coincidences_is_not_said_to_be_few_unique_people():
     everybody = "the 266 people who are unique in the data"
-    text = f"Coincidence may explain up to 190 of {everybody}, and 87 stand in the file: "
+    text = f"Coincidence may explain up to 190 of {everybody}, and 87 appear in the file: "
     assert words(266) == f"{text}only a control tells"
-    counted = "9 of its 50 unique people stand in the file"
+    counted = "9 of its 50 unique people appear in the file"
     assert words(266, control=50) == f"{text}the control given does not settle it: {counted}"
     assert words(266, control=50, shown=True).endswith("of another population than the data")
     assert words(149).startswith("Too few people are unique in the data")
@@ -805,7 +805,7 @@ def test_numbers_of_people_inside_a_text_wait_for_a_control(tmp_path):
     made["ward"] = [*(f"Surgery ({case})" for case in real["case"][:40]), *made["ward"][40:]]
     audit, _ = audited(real, made, tmp_path)
     gaps = {gap.subject: gap for gap in audit.record.result.unaccounted}
-    assert "40 of 200 people stand in `ward`" in gaps["column `case`"].reason
+    assert "40 of 200 people appear in `ward`" in gaps["column `case`"].reason
     settled, _ = audited(real, made, tmp_path, irrelevant=["case"])
     assert all(gap.subject != "column `case`" for gap in settled.record.result.unaccounted)
 

@@ -108,10 +108,13 @@ def test_a_backup_in_the_metadata_is_not_judged_in_favour(with_backup, tmp_path)
 
 
 QUESTIONS = {
-    "columns recoded": ("people who are unique in the data", "stand in the file with them recoded"),
+    "columns recoded": (
+        "people who are unique in the data",
+        "appear in the file with them recoded",
+    ),
     "the rows that are nearly a person": ("people", "have a row that is far nearer to them"),
-    "column `iron`": ("people with a value of their own in `iron`", "stand in the file by it"),
-    "the rows of whole groups by `ill`": ("groups of rows", "stand in the file with all rows"),
+    "column `iron`": ("people with a unique value in `iron`", "appear in the file by it"),
+    "the rows of whole groups by `ill`": ("groups of rows", "appear in the file with all rows"),
 }
 
 

@@ -332,9 +332,7 @@ def single():
 @pytest.fixture
 def blocks():
     """Give the function that finds the blocks of a kind in a page."""
-    return lambda page, kind: [
-        block for section in page.sections for block in section.blocks if isinstance(block, kind)
-    ]
+    return lambda page, kind: [block for block in page.blocks if isinstance(block, kind)]
 
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -12,19 +12,22 @@ from markdown_it import MarkdownIt
 
 from narcissus._visible import WORD_JOINER
 from narcissus.kinds.table.kind import KIND
-from narcissus.report import page_of, render_html
+from narcissus.report import Figure, page_of, render_html
 from narcissus.report.first_screen import (
     GUESSED,
+    LIMIT,
     MORE,
     NO_GROUP,
     NO_GROUPS,
     REST,
+    THRESHOLD,
     Glance,
     first_screen,
     markdown,
     surely_largest,
 )
 from narcissus.report.format import STATUS, grade_word
+from narcissus.report.html import page_html
 from narcissus.report.reach import Reach, hundredths, of_100
 from narcissus.report.text import WIDTH, first_text
 from narcissus.rows import Quantity, Unaccounted
@@ -238,12 +241,75 @@ def test_the_picture_counts_what_the_sentences_say(every_record):
         assert first.squares.count(REST) == first.total - both
         if first.most is not None:
             text = first_text(page_of(record, internal=True))
-            squares = [line for line in text.splitlines() if set(line) <= set(" |■▲·") and line]
-            drawn = "".join(squares).replace(" ", "")
+            squares = [line for line in text.splitlines() if set(line) <= set(" ¦|■▲·") and line]
+            drawn = "".join(squares).replace(" ", "").replace("¦", "")
             assert drawn.index("|") == first.most
             numbers = [int(n) for n in re.findall(r"\d+", first.edge)]
             row, column = divmod(first.most, 20)
             assert numbers == ([0, row + 1, column, row, 20] if column else [0, row, 20])
+
+
+def test_the_legend_names_what_is_drawn_and_nothing_else(every_record):
+    seen = set()
+    for record in every_record.values():
+        first = first_of(record)
+        if first.with_it is None and first.without is None:
+            assert first.allowed is None
+            continue
+        legend = first.key.partition(". ")[0]
+        drawn = set(first.squares) & {GUESSED, MORE}
+        drawn |= {LIMIT} if first.edge else set()
+        drawn |= {THRESHOLD} if first.threshold else set()
+        assert {sign for sign in (GUESSED, MORE, LIMIT, THRESHOLD) if sign in legend} == drawn
+        assert legend.count(",") == max(0, len(drawn) - 1) + first.unit.count(",")
+        seen |= drawn
+    assert seen == {GUESSED, MORE, LIMIT, THRESHOLD}
+
+
+def test_the_threshold_is_drawn_where_it_is_said_and_allows_no_square_more(every_record):
+    drawn = 0
+    for name, record in every_record.items():
+        first = first_of(record)
+        number = re.match(r"([\d.]+)( more)? of 100", first.decided_by.accepted)
+        if first.with_it is None or number is None:
+            continue
+        drawn += 1
+        allowed = float(number[1]) / 100
+        if number[2]:
+            allowed += figures(record)[0]
+        assert first.allowed is not None, name
+        assert first.allowed <= first.total * allowed + 1e-9, name
+        assert first.allowed > first.total * allowed - 1, name
+        squares = [line for line in first_text(page_of(record, internal=True)).splitlines()
+                   if set(line) <= set(" ¦|■▲·") and line]  # fmt: skip
+        assert re.sub("[ |]", "", "".join(squares)).index("¦") == first.allowed, name
+        assert 'class="allowed"' in render_html(record) or page_of(record).lead is not None
+    assert drawn >= 5
+
+
+def test_a_sweep_opens_with_the_risk_over_its_settings_and_its_sections_leave_that_out(
+    every_record, table_record
+):
+    sweeps = [table_record(5), every_record["sweep"], every_record["secrets"]]
+    for record in sweeps:
+        page = page_of(record, internal=True)
+        assert page.lead is not None
+        figures = [block for block in page.blocks if isinstance(block, Figure)]
+        assert figures[0] is page.lead
+        assert [figure.name for figure in figures].count(page.lead.name) == 1
+        html = render_html(record)
+        assert html.index("<figure>") < html.index('class="headline"')
+        assert 'class="hundred"' not in html
+    assert page_of(table_record(1), internal=True).lead is None
+
+
+def test_no_line_is_empty(every_record):
+    for record in every_record.values():
+        page = page_of(record, internal=True)
+        blank = replace(page.first, hardest="")
+        html = page_html(replace(page, first=blank))
+        assert not re.search(r"<(p|li)( [^>]*)?>\s*</", html)
+        assert "\n\n\n" not in markdown(blank)
 
 
 def test_a_share_above_its_limit_is_said_to_be_chance(single):
@@ -439,12 +505,14 @@ def test_what_could_not_be_measured_is_said_with_its_reason_and_draws_nothing(ta
         "Without the release, what is reached is not assessed: cannot be seen with 9 people.",
         "With the release, what is reached is not assessed.",
     ]
-    assert screen.key == "100 people: what the release adds is not assessed"
+    assert screen.key == "100 people."
     assert "{" not in screen.answer
 
 
 def test_what_is_shown_and_rounds_to_no_square_is_not_called_nothing(table_record):
     screen = first_of(table_record(1))
-    shown = replace(screen, without=66, with_it=66, most=None, is_shown=True)
-    assert shown.key == "100 people: ■ without the release, less than one added by it"
-    assert replace(shown, is_shown=False).key.endswith("nothing is shown to be added")
+    shown = replace(screen, without=66, with_it=66, most=None, allowed=None, is_shown=True)
+    assert shown.key == "100 people: ■ without the release. The release adds less than one."
+    assert replace(shown, is_shown=False).key.endswith(
+        ": ■ without the release. No gain from the release is shown."
+    )

@@ -39,7 +39,7 @@ def test_layouts_are_short_and_make_no_table_themselves():
 
 
 def blocks_of(page):
-    return [block for section in page.sections for block in section.blocks]
+    return list(page.blocks)
 
 
 def tables_of(page):

@@ -114,7 +114,7 @@ def test_order_of_the_page(table_record, blocks):
         "What was assessed, and what was not",
         "Threat model and assumptions",
         "Results",
-        "How groups fare: the most vulnerable beside the average",
+        "How groups fare: the most vulnerable compared with the average",
         "Method",
         "What this page gives away",
         "Provenance",
@@ -385,7 +385,7 @@ def facts(record):
     [
         ("data", {"path": "python:data"}, "Table", "a data frame, given from Python"),
         ("data", {"table": "x.csv"}, "Table", "x.csv"),
-        ("data", {"missing": "category"}, "Missing values", "a value of their own"),
+        ("data", {"missing": "category"}, "Missing values", "a separate value"),
         ("data", {"columns": ["a", "b"]}, "Columns", "a, b"),
         ("data", {"drop": ["a"]}, "Columns left out", "a"),
         ("threat", {"unknown": None, "known": ["a"]}, "Known to the attacker", "a"),

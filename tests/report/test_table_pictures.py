@@ -171,7 +171,7 @@ def test_without_an_attack_nobody_is_named(single, by):
 
     setting = settings_of(single(leave_out))[0]
     picture = groups_picture(setting)
-    assert picture.title == "The groups beside the average"
+    assert picture.title == "The groups compared with the average"
     shares = [row for row in picture.table.rows if any(row[4:-2])]
     assert not shares
 

@@ -56,7 +56,7 @@ def test_relative_paths_start_in_the_current_folder_or_the_given_one(study, tmp_
         ({"world": {"name": "bits", "n": 3, "rat": 0.5}}, "unknown key `world.rat`.*`rate`"),
         ({"attack": [{"name": "released-row", "rwo": 1}]}, "unknown key `attack.1.rwo`"),
         ({"wrold": {}}, "unknown key `wrold`; did you mean `world`"),
-        ({"mechanism": {"name": "mine:Mine"}}, "runs code of its own: mine:Mine"),
+        ({"mechanism": {"name": "mine:Mine"}}, "runs its own code: mine:Mine"),
     ],
 )
 def test_a_mistake_in_a_dictionary_is_named_by_its_key(changes, message):

@@ -102,7 +102,7 @@ def test_columns_that_not_all_files_have_are_left_out_and_named(people, change, 
 def test_the_real_file_is_no_control(people):
     real, synthetic = people(200, 1), people(200, 2)
     for control in (real, real.sample(100, random_state=1)):
-        with pytest.raises(InputError, match="stands in the real file too"):
+        with pytest.raises(InputError, match="appears in the real file too"):
             read_files(real, synthetic, control)
     # other people may be alike in a few columns
     few = ["town", "ill"]

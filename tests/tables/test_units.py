@@ -53,7 +53,7 @@ def test_rows_with_gaps_are_dropped_first():
     ("table", "unit", "said"),
     [
         (ROWS, "hose", "did you mean `house`"),
-        (ROWS[["house"]], "house", "no column beside the unit"),
+        (ROWS[["house"]], "house", "no column next to the unit"),
         (ROWS.assign(house=ROWS["house"].where(ROWS.index != 4)), "house", "row 5 has no `house`"),
         (narcissus.read_table(ROWS[["age", "sex"]]), "age", "read already"),
     ],

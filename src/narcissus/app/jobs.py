@@ -1,4 +1,4 @@
-"""Runs of studies: processes of their own, which outlive the page and the server.
+"""Runs of studies: separate processes, which outlive the page and the server.
 
 A run prints into ``progress.log`` of its results folder and holds a lock on that file as long as it
 lives. ``job.json`` names its process. A server that is started later finds both. A folder may come
@@ -116,7 +116,7 @@ class Jobs:
         return max(runs)[1] if runs else None
 
     def start(self, study: str, digest: str) -> None:
-        """Run `narcissus audit` on a study, in a session of its own; a run that is left goes on.
+        """Run `narcissus audit` on a study, in a separate session; a run that is left goes on.
 
         InputError: another run is going on in this folder.
         """
@@ -127,7 +127,7 @@ class Jobs:
                 opened = stack.enter_context(opened_folder(place, **how))
                 handle = os.open(self.results, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
             except OSError as error:
-                raise InputError(f"{error.filename} is no folder of its own") from error
+                raise InputError(f"{error.filename} is not a separate folder") from error
             stack.callback(os.close, handle)
             if fcntl is not None:
                 fcntl.flock(handle, fcntl.LOCK_EX)

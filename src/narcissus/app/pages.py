@@ -230,7 +230,7 @@ class Pages:
         read_settings(read_document(self.folder.root / f"{name}.toml", text))
 
     async def _look(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what the data of a study hold; they are read once, in a process of their own."""
+        """Return what the data of a study hold; they are read once, in a separate process."""
         task = "examine" if data.get("kind", "table") == "table" else "look"
         arguments = (task, str(source_of(data) or ""))
         if data.get("kind") == "membership":

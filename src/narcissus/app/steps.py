@@ -45,7 +45,7 @@ READINGS = {
 }
 MISSING = {
     "refuse": "there are none; end with an error",
-    "category": "are a value of their own",
+    "category": "are a separate value",
     "drop": "their rows are left out",
 }
 PEOPLE = {
@@ -54,7 +54,7 @@ PEOPLE = {
     "all": "everybody in the table",
 }
 _OF_OWN_CODE = ("command", "opendp")
-"""Mechanisms that run programs or code of their own: not from a page."""
+"""Mechanisms that run programs or custom code: not from a page."""
 
 
 DEFAULTS: Values = {
@@ -454,7 +454,7 @@ LIMITS: dict[str, dict[str, FormLimit]] = {
         ),
         "epsilon": FormLimit(
             "The epsilon that must not be refuted",
-            "No attack may refute an epsilon of {}, at the delta that stands at The release.",
+            "No attack may refute an epsilon of {}, at the delta given at The release.",
             hundredths=False,
         ),
     },

@@ -26,7 +26,7 @@ def digest(text: str) -> str:
 
 
 def get(data: Mapping[str, Any], *keys: str) -> Any:
-    """Return what stands at a path of keys, None where there is nothing."""
+    """Return what is at a path of keys, None where there is nothing."""
     node: Any = data
     for key in keys:
         node = cast("dict[str, Any]", node).get(key) if isinstance(node, dict) else None

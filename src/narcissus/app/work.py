@@ -1,4 +1,4 @@
-"""Work about tables in a process of its own: ``python -m narcissus.app.work WHAT ARGUMENT ...``.
+"""Work about tables in a separate process: ``python -m narcissus.app.work WHAT ARGUMENT ...``.
 
 It prints one JSON object. A table that takes for ever, or all memory, ends this process alone.
 """

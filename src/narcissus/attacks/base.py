@@ -196,7 +196,7 @@ def one_by_one(
     call: Callable[[int, np.random.Generator], Any],
     passing: tuple[type[Exception], ...] = (),
 ) -> Answers:
-    """Call something for each trial, with a generator of its own; None is no attempt.
+    """Call something for each trial, with a separate generator; None is no attempt.
 
     An error loses its trial, but for those of the kinds in ``passing``.
     """

@@ -121,7 +121,7 @@ class Reencryption:
 class TryInputs:
     """Compute the function at random inputs until one has the released image.
 
-    budget: Inputs to try. They are drawn once, by a seed of their own, and serve for every release:
+    budget: Inputs to try. They are drawn once, by a separate seed, and serve for every release:
         a table of images is as good as new. So trials are independent, which they would not be if
         the inputs were drawn anew for some of them together.
     """

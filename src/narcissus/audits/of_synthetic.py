@@ -53,7 +53,7 @@ def audit_synthetic(
     Copies of people, which are counted; inference, singling out and linkability (Article 29
     Working Party 2014, Opinion 05), each scored on people that the file was made from and on people
     of the control. The verdict is "exceeded" or "not shown", never "met"; without a control, copies
-    alone decide, beside coincidence.
+    alone decide, next to coincidence.
 
     real, synthetic: The people that the file was made from; the file.
     unknown: Columns to guess, one by one and together; all others are known.

@@ -72,7 +72,7 @@ class Arguments(TypedDict, total=False):
     prior_factor, prior_distance: How far the prior may be from the true one, for what is proved:
         a factor of every probability, or the largest difference of an event's.
     bins_only: Known columns of which no attacker knows more than the bin.
-    order_hidden: No attacker knows where a person stands in the table.
+    order_hidden: No attacker knows where a person is in the table.
     columns, drop: Columns to use, and to leave out.
     left_out: Columns to leave out without a declaration, by name with the reason: each is examined.
     bins: How to bin columns of numbers: `Bins`, or ``{"width": 10}`` and the like.
@@ -102,7 +102,7 @@ class Arguments(TypedDict, total=False):
     budget: Time after which they end undecided: seconds, or ``"10m"``.
     quick: A rough first answer, with little work.
     training: Simulated releases from which attacks learn that do.
-    confidence: Level of all sampled limits.
+    confidence: Level of all estimated limits.
     workers: Worker processes; the numbers do not depend on it.
     title: A name for the report.
     """

@@ -83,7 +83,7 @@ class Audit:
         Returns
         -------
         pandas.DataFrame
-            These columns for every kind of study, then some of its own
+            These columns for every kind of study, then some specific ones
             (each key of ``at``, then what its kind adds):
 
             ==============  ====================================================================
@@ -103,7 +103,7 @@ class Audit:
         """Draw a figure of the report with matplotlib.
 
         name: One of `figures`; None draws the first.
-        ax: Where to draw; None makes a figure of its own, as pyplot does.
+        ax: Where to draw; None makes a new figure, as pyplot does.
 
         matplotlib.axes.Axes: What was drawn on.
 

@@ -54,7 +54,7 @@ def run(
     workers: Worker processes; None as the study says. The numbers do not depend on it.
     restart: Throw away what an earlier run left in ``folder``. Without it, results that this
         installation did not write, or that were changed since, are refused (StoreError).
-    policy: A file of thresholds of the person who approves the release; its hash stands in
+    policy: A file of thresholds of the person who approves the release; its hash is in
         the record. None: the study's own threshold.
     internal: Where to write what is about single records, which the record never holds; None writes
         nothing of the kind.

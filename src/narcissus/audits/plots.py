@@ -18,9 +18,7 @@ from narcissus.study.record import Record
 
 def figures_of(record: Record) -> dict[str, Figure]:
     """Return the figures of a record's report by their names, in the order of the report."""
-    blocks = (
-        block for section in page_of(record, internal=True).sections for block in section.blocks
-    )
+    blocks = page_of(record, internal=True).blocks
     return {block.name: block for block in blocks if isinstance(block, Figure)}
 
 
@@ -48,7 +46,7 @@ def plot(record: Record, name: str | None, ax: Axes | None) -> Axes:
 
 
 class _OnAxes:
-    """A figure of one pair of axes that stand in somebody else's: drawings are made on it."""
+    """A figure of one pair of axes that are in somebody else's: drawings are made on it."""
 
     def __init__(self, ax: Axes) -> None:
         self._ax = ax

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _HOW = (
     "Files are ordered by risk: first those whose limit is exceeded, then by the share of people "
-    "who are unique in the data and stand in the file, beyond coincidence. Each file is judged "
+    "who are unique in the data and appear in the file, beyond coincidence. Each file is judged "
     "alone, at the declared level of confidence.",
     "The secret that is recovered is the first that is guessed, by the best attack and by a model "
     "that never saw the file. The report of each file is in the folder of its name.",

@@ -1,4 +1,4 @@
-"""Bounds on the number of targets, or people with priors of their own, that are reconstructed.
+"""Bounds on the number of targets, or people with different priors, that are reconstructed.
 
 From above with a confidence, and from below: attained by some mechanism with the guarantee.
 
@@ -468,7 +468,7 @@ class ThreatToPeople:
     def _too_many(self) -> NotAssessed:
         return NotAssessed(
             "the count that some mechanism reaches",
-            f"it is computed for up to {MOST_REACHED:,} people with priors of their own",
+            f"it is computed for up to {MOST_REACHED:,} people with different priors",
         )
 
     def _own(self, guarantee: Guarantee, v: int) -> float:

@@ -1,7 +1,7 @@
 """The domination theorem: tails for any priors and any success criterion, exact under pure DP.
 
 At one point of a profile, with all flows open (their cost is counted afterwards), its linear
-program needs no flow variables: a few rows per target, many targets solved at once.
+program needs no flow variables: a few rows per target, many targets solved at the same time.
 
 Source: Narcissus theory 4.4.
 """

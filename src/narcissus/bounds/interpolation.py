@@ -36,7 +36,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 MOST_TARGETS = 1024
-"""Targets up to which it is computed: its sums are over two counts at once."""
+"""Targets up to which it is computed: its sums are over two counts at the same time."""
 
 _FEW_TARGETS = 64  # most targets for sums of positive terms, one target at a time
 _ROUNDED = 1e-11  # far above the error of transforms; added, times the total cost

@@ -1,6 +1,7 @@
 """One target: upper bound on any attacker's success for a given prior.
 
-`optimum` is fast and valid for any guarantee and many priors at once: a closed form minimised over
+`optimum` is fast and valid for any guarantee and many priors at the same time: a closed form
+    minimised over
 one number for exact match; otherwise a small linear program over single guesses, whose duals yield
 a valid bound. `optimum_program` is the exact optimum under a whole profile, by constraint
 generation.
@@ -151,7 +152,7 @@ def optimum(
     success: ArrayLike | None = None,
     counts: ArrayLike | None = None,
 ) -> FloatArray:
-    """Bound the success of any attacker on one target, for many priors at once.
+    """Bound the success of any attacker on one target, for many priors at the same time.
 
     The result has shape (m,), each entry in [best prior guess, 1].
 
@@ -515,7 +516,7 @@ COLUMNS = Theorem(
     title="mean share of columns",
     says=(
         "The mean share of a target's unknown columns, from each column's own distribution, "
-        "however they depend on one another; nothing is said of the chance of many at once."
+        "however they depend on one another; nothing is said of the joint chance of many."
     ),
     about=("columns",),
     limit=lambda q: float(column_shares(q.threat.columns or (), q.guarantee)[0]),

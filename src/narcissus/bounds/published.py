@@ -392,8 +392,8 @@ def f_dp_one_run_p_value(
 ) -> float:
     """Compute the published p-value of f-DP auditing in one run; exact match on uniform values.
 
-    The recursion over correct guesses runs for many levels at once; the p-value is the largest
-    level not rejected, to four digits and rounded up.
+    The recursion over correct guesses runs for many levels at the same time; the p-value is the
+    largest level not rejected, to four digits and rounded up.
 
     Source: Mahloujifar, Melis and Chaudhuri 2024, as in Narcissus theory 4.7. The linear program
     of 4.3 is sharper.

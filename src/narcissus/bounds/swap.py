@@ -80,7 +80,7 @@ def swap_tail(
 def swap_program(
     threat: Threat, guarantee: Guarantee, at_least: int, *, epsilons: ArrayLike | None = None
 ) -> float:
-    """Bound the tail under many points of a profile at once, by a linear program.
+    """Bound the tail under many points of a profile at the same time, by a linear program.
 
     Maximises ``sum_{j >= v} w_j`` over distributions ``w`` of the count with, for every point,
     ``sum_j max(0, (1-p)(j+1) w_{j+1} - e^eps p (r-j) w_j) <= n (1-kappa) delta``. Of the threat its
@@ -160,7 +160,7 @@ SWAP_PROGRAM = Theorem(
     id="swap-program",
     source="Narcissus theory 4.3",
     title="swap bound, linear program",
-    says="A tail for equal prior successes, from many points of the profile at once.",
+    says="A tail for equal prior successes, from many points of the profile at the same time.",
     about=("tail",),
     limit=lambda q: swap_program(q.threat, q.guarantee, q.v),
     needs=Needs(several_points=True, most_guesses=LARGEST_PROGRAM),

@@ -147,7 +147,7 @@ def for_each(guarantee: Guarantee) -> list[Theorem]:
 
 
 def of_tails(guarantee: Guarantee) -> list[Theorem]:
-    """List the theorems with ``tails``: bounds on all counts of many people at once."""
+    """List the theorems with ``tails``: bounds on all counts of many people at the same time."""
     return [theorem for theorem in _valid_under(guarantee) if theorem.tails is not None]
 
 

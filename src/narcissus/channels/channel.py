@@ -280,7 +280,7 @@ def same_secrets(which: str, first: tuple[str, ...], second: tuple[str, ...]) ->
     difference = f"{len(first)} and {len(second)} secrets"
     if len(first) == len(second):
         a, b = next((a, b) for a, b in zip(first, second, strict=True) if a != b)
-        difference = f"{a!r} in one stands where {b!r} does in the other"
+        difference = f"{a!r} in one is at the place of {b!r} does in the other"
     raise InputError(f"channels {which} must have the same secrets in the same order: {difference}")
 
 
@@ -310,7 +310,7 @@ def names_of(what: str, names: Iterable[Any] | None, size: int, letter: str) -> 
     if len(set(texts)) != size:
         seen: set[str] = set()
         twice = next(t for t in texts if t in seen or seen.add(t))
-        raise InputError(f"`{what}` must have different names; {twice!r} stands there twice")
+        raise InputError(f"`{what}` must have different names; {twice!r} appears there twice")
     return texts
 
 

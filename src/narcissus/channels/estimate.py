@@ -557,7 +557,7 @@ def _crossed(
 
 
 def _with_low(e: Estimate, low: float | None, level: float, why: str) -> Estimate:
-    """Put a lower limit, or the reason why there is none, beside an upper one."""
+    """Put a lower limit, or the reason why there is none, next to an upper one."""
     if low is not None:
         # The two limits come from different arguments and can cross (`_crossed` says so where
         # they do): keep them in order.

@@ -156,8 +156,8 @@ class Products:
 def _telling(centred: Matrix, secret: Codes, size: int) -> tuple[Codes, Codes]:
     """Return the two columns of each product whose mean differs most between secrets.
 
-    All products at once, by matrix products: the variance of the means between secrets against
-    the variance within.
+    All products at the same time, by matrix products: the variance of the means between secrets
+    against the variance within.
     """
     mean = centred.T @ centred / len(centred)
     squares = centred**2

@@ -358,7 +358,7 @@ def _prior_cells(path: Path) -> tuple[list[str] | None, list[Any]]:
     names = _plain(cells[:, 0])
     if len(set(names)) < len(names):
         twice = next(n for i, n in enumerate(names) if n in names[:i])
-        raise InputError(f"{path}: the secret {twice!r} stands there twice")
+        raise InputError(f"{path}: the secret {twice!r} appears there twice")
     return names, cells[:, 1].tolist()
 
 

@@ -426,8 +426,8 @@ def symmetric_risk_low(data: Samples, side: float) -> float:
     """Limit the Bayes risk from below: at least so large but for chance ``side``.
 
     The best rule says of an output either that secret or one that is the same for all (the
-    commonest); where a secret is shown as itself less often than as another, the commonest, or of
-    its own output one other. The best of these in hindsight errs no more often than the true one.
+    commonest); where a secret is shown as itself less often than as another, the commonest, or one
+    other than its output. The best of these in hindsight errs no more often than the true one.
     """
     assert data.shown is not None
     size = len(data.names)

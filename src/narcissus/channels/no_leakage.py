@@ -68,7 +68,7 @@ class NoLeakageTest(SampledResult):
     secrets: int
 
     def __str__(self) -> str:
-        head = f"SAMPLED: no leakage: p = {upper(self.p_value, 4)} ({self.samples} samples of "
+        head = f"ESTIMATED: no leakage: p = {upper(self.p_value, 4)} ({self.samples} samples of "
         head += f"{self.secrets} secrets, {self.permutations} permutations)"
         if self.p_value <= 0.05:
             verdict = f"the outputs depend on the secret; most of all by {self.strongest}"
@@ -93,7 +93,7 @@ def no_leakage_test(
 
     The p-value ``(b + 1) / (permutations + 1)`` is exact for a number of samples that was fixed
     beforehand, if samples are independent (numbers per secret fixed or random). Samples of one
-    secret taken all at once differ by whatever drifts meanwhile: mix them.
+    secret taken all at the same time differ by whatever drifts meanwhile: mix them.
 
     It finds shifts and spreads of single columns (ranks, so that heavy tails do no harm), of
     products of two (masked values), and differences of any kind in repeating outputs or, by
@@ -254,7 +254,7 @@ class LeakageEvidence(SampledResult):
         if self.p_value <= 0.05:
             verdict = "the outputs depend on the secret"
         return (
-            f"SAMPLED: no leakage: p = {upper(self.p_value, 4)} ({self.samples} samples, by "
+            f"ESTIMATED: no leakage: p = {upper(self.p_value, 4)} ({self.samples} samples, by "
             f"betting; holds whenever one stops)\n  {verdict}"
         )
 

@@ -1,7 +1,7 @@
 """What a program leaks: it is run again and again with random secrets, and each run is kept.
 
-It runs with the rights of whoever runs Narcissus: nothing is walled off. Beside the file of runs
-stands what was run, so that the same command goes on where it stopped, and another one is refused.
+It runs with the rights of whoever runs Narcissus: nothing is walled off. Next to the file of runs
+is what was run, so that the same command goes on where it stopped, and another one is refused.
 The models are LeakWatch (Chothia et al. 2014) and dudect (Reparaz et al. 2017).
 """
 
@@ -91,7 +91,7 @@ class Program:
         secrets = self.secrets
         if len(set(secrets)) < len(secrets):
             twice = next(s for i, s in enumerate(secrets) if s in secrets[:i])
-            raise InputError(f"the secret {twice!r} stands there twice")
+            raise InputError(f"the secret {twice!r} appears there twice")
         if len(secrets) < 2:
             raise InputError("give two secrets at least: with one there is nothing to tell apart")
         if any(not s or any(c in s for c in "\r\n\0") for s in secrets):
@@ -182,7 +182,7 @@ def _deadline(process: subprocess.Popen[bytes], seconds: float) -> Generator[thr
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill the program and what it has started (it leads a session of its own)."""
+    """Kill the program and what it has started (it leads a separate session)."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
 

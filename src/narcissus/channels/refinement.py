@@ -190,7 +190,7 @@ def texts(rows: Sequence[Row]) -> list[list[str]]:
 def refines_exactly(first: ChannelLike, second: ChannelLike) -> RationalRefinement | NotAssessed:
     """Check whether the second channel is the first one, post-processed, with an exact witness.
 
-    It is not assessed where no witness that was found in floats stands up in fractions: the
+    It is not assessed where no witness that was found in floats holds in fractions: the
     channels are within some 1e-9 of both answers, or too large to solve for in fractions.
 
     first, second: What `rational_channel` takes, over the same secrets.
@@ -210,7 +210,7 @@ def refines_exactly(first: ChannelLike, second: ChannelLike) -> RationalRefineme
     refinement = _by_solving(a, b, near.by.dense)
     return refinement or NotAssessed(
         "refinement in fractions",
-        "no witness that was found in floats stands up exactly",
+        "no witness that was found in floats holds exactly",
         "compare the channels in floats, within 1e-9",
     )
 
@@ -510,7 +510,7 @@ def _upper(first: Floats, second: Floats) -> Floats:
 
 
 def _height(curve: Floats, places: Floats) -> Floats:
-    """Return a curve's height; where it rises at once, at 1, the lower end."""
+    """Return a curve's height; where it rises at the same time, at 1, the lower end."""
     rises = int(np.searchsorted(curve[:, 0], 1.0))
     return np.interp(places, curve[: rises + 1, 0], curve[: rises + 1, 1])
 

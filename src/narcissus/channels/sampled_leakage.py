@@ -68,7 +68,7 @@ def capacity_high(data: Samples, alpha: float) -> float:
     """Limit the Shannon capacity over the secrets seen from above, in nats.
 
     Secrets with too few samples count as told for certain: with k of them the capacity is at most
-    ``ln(e^c + k)``, c that of the others. Which ones is told by the numbers of samples alone.
+    ``ln(e^c + k)``, c that of the others. Which ones follows from the numbers of samples alone.
     """
     each = data.each(np.arange(data.size))
     fewest = np.unique(each[each > 0])
@@ -415,7 +415,7 @@ UNSEEN = "outputs hardly repeat (they are continuous): no finite sample rules ou
 
 @dataclass(frozen=True)
 class SampledLeakage(SampledResult):
-    """Leakages of a channel known by samples, each with limits of its own."""
+    """Leakages of a channel known by samples, each with separate limits."""
 
     # The estimates, by the names of `MEASURES`. A limit that continuous outputs do not allow is
     # None, and ``why`` says so.

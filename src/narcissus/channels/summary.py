@@ -1,6 +1,6 @@
 """All about one channel in one result, and leakage by group of people.
 
-An attacker who knows the group faces a channel and a prior of its own: those of its samples, or of
+An attacker who knows the group faces a channel and a separate prior: those of its samples, or of
 its secrets. Limits of all groups hold together, hence so do those of every difference.
 Source: Narcissus theory 6.14.
 """
@@ -156,7 +156,7 @@ non-negative gain)
   local DP epsilon             {f"{epsilon:.6g}" if math.isfinite(epsilon) else "none (infinite)"}
   implied Bayes risk           at least {lower(self.implied_risk)}   (from {implied})
 
-  All numbers are exact for this channel; nothing is sampled.
+  All numbers are exact for this channel; nothing is estimated.
   assuming {AS_WRITTEN}"""
 
 
@@ -197,7 +197,7 @@ def _matrix_of(source: ClosedForm) -> Channel:
     try:
         return source.channel()
     except InputError as error:
-        raise InputError(f"a prior of your own needs the channel as a matrix: {error}") from error
+        raise InputError(f"a custom prior needs the channel as a matrix: {error}") from error
 
 
 def _made(
@@ -541,6 +541,6 @@ def read_groups(path: Path | str) -> dict[str, str]:
             raise InputError(f"{path}, line {number}: {len(row)} cells; give secret and group")
         secret, group = (unmarked(cell.strip()) for cell in row)
         if secret in groups:
-            raise InputError(f"{path}, line {number}: the secret {secret!r} stands there twice")
+            raise InputError(f"{path}, line {number}: the secret {secret!r} appears there twice")
         groups[secret] = group
     return groups

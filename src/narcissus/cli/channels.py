@@ -680,9 +680,9 @@ def taken(outputs: pd.DataFrame, group: str, secret: str) -> pd.Series[Any]:
         raise InputError(f"`--group` names the column of secrets, {secret!r}; name another one")
     if group not in outputs:
         near = did_you_mean(group, list(outputs.columns))
-        raise InputError(f"`--group`: there is no column {group!r} beside the secret{near}")
+        raise InputError(f"`--group`: there is no column {group!r} next to the secret{near}")
     if outputs.shape[1] == 1:
-        raise InputError(f"beside {secret!r} and {group!r} there is no column of outputs")
+        raise InputError(f"next to {secret!r} and {group!r} there is no column of outputs")
     return outputs.pop(group)
 
 

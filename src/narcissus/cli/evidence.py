@@ -398,7 +398,7 @@ def _refutation_text(answers: list[evidence.Refutation]) -> list[str]:
         )
     if first.guesses_chosen == "every":
         lines.append(
-            f"Every number of guesses was tested at once; {first.guesses:,} tell most, of which "
+            f"Every number of guesses was tested together; {first.guesses:,} tell most, of which "
             f"{first.correct:,} are right."
         )
     noises = ", or ".join(
@@ -522,7 +522,7 @@ def _membership_text(found: shadows.MembershipAudit, seed: int) -> list[str]:
         "",
         *(f"{row}" for row in found.blind if not row.told),
         f"True-positive rate at a false-positive rate, over records ({grade}; limits at "
-        f"{100 * found.confidence:g}% for all at once):",
+        f"{100 * found.confidence:g}% hold jointly):",
         *_rate_lines(found),
     ]
     if found.across:
@@ -530,7 +530,7 @@ def _membership_text(found: shadows.MembershipAudit, seed: int) -> list[str]:
             "",
             f"Mean rates over further models, {found.targets} trials "
             f"({'void' if void else 'sampled'}; limits at "
-            f"{100 * found.confidence:g}% for all at once):",
+            f"{100 * found.confidence:g}% hold jointly):",
             f"  {'aimed at':<10}{'false positives':<32}true positives",
         ]
         for row in found.across:

@@ -194,13 +194,13 @@ def _sampled(study: studies.Study, draws: int, of: ProfileOptions) -> int:
             "epsilon": list(points),
             "delta": [estimate.low for estimate in estimates],
             "attacker": {"gain": [estimate.value for estimate in estimates]},
-            "method": "sampled from below",
+            "method": "estimated from below",
             "proved": False,
             "confidence": estimates[0].confidence,
         }
         click.echo(json.dumps(answer, indent=1))
         return OK
-    click.echo("SAMPLED from below: delta is at least this, with 95% confidence each")
+    click.echo("ESTIMATED from below: delta is at least this, with 95% confidence each")
     for point, estimate in zip(points, estimates, strict=True):
         click.echo(f"epsilon {point:8.4g}: delta >= {lower(estimate.low or 0.0)}")
     return OK

@@ -60,7 +60,7 @@ _COMMANDS: list[str] = []
 
 @contextmanager
 def attended(words: Sequence[str], program: str = "narcissus") -> Generator[None]:
-    """Report at a terminal that a command still works, but while it has progress of its own."""
+    """Report at a terminal that a command still works, but while it has separate progress."""
     if words and "--quiet" not in words and sys.stderr.isatty():
         _COMMANDS.append(f"{program} {words[0]}")
     again()

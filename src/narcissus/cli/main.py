@@ -35,7 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "app": ("page", "Open a page to make, run and read studies in the browser."),
     "init": ("studies", "Write a study to start from: of your table, or a shipped one."),
     "synth": ("playing", "Audit published files of one table, without their generator."),
-    "risk": ("bounds", "Show one person's risk beside an epsilon."),
+    "risk": ("bounds", "Show one person's risk next to an epsilon."),
     "measure": ("playing", "Measure files as disclosure control does."),
     "tables": ("published", "Derive what published tables give away with certainty."),
     "rules": ("published", "Compare rules for publishing tables: risk and loss."),
@@ -77,7 +77,7 @@ MOVED = {
         "KIND` that of a record, and `narcissus init --parts` lists the parts of studies"
     ),
 }
-"""Where that is now which was a command of its own."""
+"""Where that is now which was a separate command."""
 _HERE = "narcissus.cli"
 OK, EXCEEDED, USAGE, NOT_ASSESSED, INTERNAL = 0, 1, 2, 3, 4
 PIPE_CLOSED = 141
@@ -261,7 +261,7 @@ def _require_memory(words: list[str]) -> None:
 
 @contextmanager
 def _values_shown(words: list[str]) -> Generator[None]:
-    """Remove ``--show-values`` from the words, wherever it stands, and apply it."""
+    """Remove ``--show-values`` from the words, wherever it is, and apply it."""
     before = os.environ.get(SHOW_VALUES)
     if "--show-values" in words:
         words[:] = [word for word in words if word != "--show-values"]

@@ -2,7 +2,7 @@
 
 A positional parameter of a function is an argument of its command, a keyword one an option of the
 same name; a dataclass stands for all of its fields. ``help/COMMAND.txt`` is the help page: what
-stands above the options, the text of each option (others are in ``shared.txt``), and what follows.
+is above the options, the text of each option (others are in ``shared.txt``), and what follows.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ class JsonObserver:
             self._write({**self._stage, "done": self._done})
 
     def finish(self) -> None:
-        """Do nothing: the next stage begins with a line of its own."""
+        """Do nothing: the next stage begins with a separate line."""
 
     def note(self, message: str) -> None:
         self._write({"note": visible(message)})

@@ -212,7 +212,7 @@ def _write_example(name: str, of: InitOptions) -> None:
 
 
 def _copy(study: Any, target: Path, *, force: bool) -> None:
-    """Write a shipped study, and the files that it reads beside it."""
+    """Write a shipped study, and the files that it reads next to it."""
     from narcissus._files import put
 
     copies = {study.path: target, **{table: target.parent / table.name for table in study.tables}}

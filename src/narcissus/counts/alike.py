@@ -79,7 +79,7 @@ class SameNames:
     -------
     same: pairs of dimensions, or of labels of one, that are one; it has the first name.
     apart: pairs that are not.
-    alone: dimensions that are no others, and whose labels are each of their own.
+    alone: dimensions that are no others, and whose labels are each different.
     """
 
     same: tuple[tuple[str, str], ...] = ()
@@ -93,7 +93,7 @@ class SameNames:
 
 @dataclass
 class _Names:
-    """Where dimensions and labels stand: by name, the labels behind it, and the files."""
+    """Where dimensions and labels are: by name, the labels behind it, and the files."""
 
     labels: dict[str, dict[str, set[str]]] = field(default_factory=dict[str, dict[str, set[str]]])
     files: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
@@ -398,7 +398,7 @@ def _ask_for_labels(
             example = option_of("same", "=".join(pairs[0]))
             yield Unaccounted(
                 subject=f"labels of `{visible(name)}` in {visible(file)} and {visible(other)}",
-                reason=f"{_few(left[0])} stand in one table alone, and {_few(left[1])} in the "
+                reason=f"{_few(left[0])} appear in one table alone, and {_few(left[1])} in the "
                 "other: they may be one group under two names.",
                 declaration=visible(f"{example}, or {option_of('apart', name)} if each is another"),
             )
@@ -452,7 +452,7 @@ def _kinds(header: str) -> set[int]:
 
 
 def list_tied(cells: Sequence[Cell], given: SameNames) -> list[str]:
-    """Return what a verdict takes as given of dimensions that a table crosses, in words.
+    """Return what a verdict assumes of dimensions that a table crosses, in words.
 
     Of them anybody knows that some labels of one have nobody of the other's, which table or not.
     """

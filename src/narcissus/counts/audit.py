@@ -140,7 +140,7 @@ class TablesAudit:
     determined_people: how many these are; None where that was not assessed.
     is_all_determined: whether there are no others.
     disclosed: rows whose people are all in one category.
-    notes: what the numbers take as given, and what was not used.
+    notes: what the numbers assume, and what was not used.
     groups: of people whom no cell prints, and whose number is known all the same.
     groups_left: which such groups were not looked at ("": none).
     """
@@ -398,7 +398,7 @@ def _notes(
     if any(map(is_keyed, cells)):
         notes.append(
             "Cells of the same people are taken to have one key, in all tables. Two tables that "
-            "print some people differently are taken to have keys of their own. A limit with a "
+            "print some people differently are taken to have different keys. A limit with a "
             "question mark may be narrower by how keys add up."
         )
     places = {statistic.places for cell in cells for statistic in cell.statistics.values()}

@@ -15,9 +15,9 @@ _YEAR = re.compile(r"(19|20)\d\d")
 
 
 def find_rows(lines: Sequence[tuple[int, str]], delimiter: str, width: int) -> list[int]:
-    """Return which lines have numbers in cells of their own, as rows of a table do.
+    """Return which lines have numbers in separate cells, as rows of a table do.
 
-    A year alone is that of a title or of a source, unless the line beside it is a row.
+    A year alone is that of a title or of a source, unless the line next to it is a row.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def fill_down(rows: Rows) -> tuple[Rows, list[int]]:
     """Return rows whose blank first cells have the label above, and the places of these columns.
 
     As merged cells leave them. They are filled where columns behind have the same labels in each
-    block, and no row comes twice: else a blank cell may stand for all people.
+    block, and no row comes twice: else a blank cell may be for all people.
     """
     width = min((len(cells) for _, cells in rows), default=0)
     blank = [any(not cells[at] for _, cells in rows) for at in range(width)]
@@ -92,11 +92,11 @@ def _repeats(rows: Rows, end: int, behind: int) -> bool:
 
 
 def ask_for_rows(file: str, lines: Sequence[int]) -> Iterator[Unaccounted]:
-    """Yield the question what rows of numbers are that stand among titles and notes."""
+    """Yield the question what rows of numbers are that are among titles and notes."""
     if lines:
         shown = ", ".join(map(str, lines[:4])) + ", ..." * (len(lines) > 4)
         yield Unaccounted(
             subject=f"{'lines' if len(lines) > 1 else 'line'} {shown} of {visible(file)}",
             reason="They are rows of numbers outside of the table that was read.",
-            declaration="each table in a file of its own",
+            declaration="each table in a separate file",
         )

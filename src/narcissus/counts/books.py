@@ -1,4 +1,4 @@
-"""What an Excel file holds beside the sheet that is read: each of it may tell hidden counts."""
+"""What an Excel file holds next to the sheet that is read: each of it may tell hidden counts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from narcissus.tables.packages import MOST_BYTES, list_contents
 _READ = ("formulas", "names of cells")  # by the library, with their references
 _REFERENCE = re.compile(r"('[^']*'|\w+)!|\$?[A-Z]{1,3}\$?\d+|\"[^\"\d]*\"")
 _PLAIN_FORMAT = re.compile(r"General|@|(?:#[, ]##)?0(?:\.0+)?|[dmyhs\\/.: -]+(?:;@)?", re.I)
-"""Formats of numbers that show the number, and nothing beside it."""
+"""Formats of numbers that show the number, and nothing next to it."""
 _PAGE_CODES = re.compile(r'&"[^"]*"|&K[0-9A-F]{6}|&\d+|&[A-Z]')
 """Codes of headers and footers of pages: a font, a colour, the page's number."""
 _PLAIN_SHEET = re.compile(r"(?:sheet|tabelle|blad|feuil|hoja|table|tab)[ _.-]?\d{0,2}", re.I)
@@ -34,7 +34,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 
 @dataclass(frozen=True)
 class Book:
-    """What an Excel file holds beside the values of its first sheet.
+    """What an Excel file holds next to the values of its first sheet.
 
     Options
     -------
@@ -103,10 +103,10 @@ def list_sheets(path: Path) -> list[str]:
 
 
 def read_book(path: Path, read: str = "", others: Sequence[str] = ()) -> Book:
-    """List what an Excel file holds beside the values of a sheet.
+    """List what an Excel file holds next to the values of a sheet.
 
     read: the name of this sheet; empty: the one that `choose_sheets` finds.
-    others: sheets that are read as tables of their own.
+    others: sheets that are read as separate tables.
     """
     library: Any = optional("openpyxl", extra="formats", purpose="Reading Excel files")
     contents = list_contents(path)
@@ -132,7 +132,7 @@ def read_book(path: Path, read: str = "", others: Sequence[str] = ()) -> Book:
                     texts += [("a number format", shown) for shown in _formats(rows)]
                     xml = _xml(book, sheet)
                     looks = read_looks(rows, xml)
-                    texts += [("a cell", "parts of texts in fonts of their own")] * (
+                    texts += [("a cell", "parts of texts in separate fonts")] * (
                         re.search(r"<(?:\w+:)?is>\s*<(?:\w+:)?r>", xml) is not None
                     )
                     continue
@@ -192,6 +192,6 @@ def _rows(sheet: Any, most: int = MOST_ROWS) -> list[tuple[Any, ...]]:
 
 
 def _computes_by_numbers(cell: Any) -> bool:
-    """Return whether a formula has numbers of its own, and not of cells alone."""
+    """Return whether a separate formula has numbers, and not of cells alone."""
     is_formula = isinstance(cell, str) and cell.startswith("=")
     return is_formula and re.search(r"\d", _REFERENCE.sub("", cell)) is not None

@@ -1,6 +1,6 @@
 """Whether a column of distinct values holds codes or names of labels, or measures of them.
 
-Where each label stands in one row, any column of distinct values corresponds to the labels one to
+Where each label is in one row, any column of distinct values corresponds to the labels one to
 one: changes, ranks and sizes do so as codes do. So the values themselves must look like codes.
 """
 
@@ -55,7 +55,7 @@ class SecondLabels:
     counts: the largest printed count behind each value; None: none is printed.
     rows: printed counts behind each value, in order; None: it is hidden.
     total: the value of the total's row; empty: there is none.
-    is_repeated: whether a label stands in several rows, so that the correspondence is evidence.
+    is_repeated: whether a label is in several rows, so that the correspondence is evidence.
     """
 
     column: str
@@ -221,7 +221,7 @@ def are_ordered_by_counts(groups: Mapping[str, str], counts: Mapping[str, int | 
 
 
 def find_count_signs(texts: Sequence[str], counts: Sequence[int | None]) -> str:
-    """Return in which way values tell the counts beside them; empty: coincidence may explain all.
+    """Return in which way values tell the counts next to them; empty: coincidence may explain all.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ def _weigh_ratio(rows: Sequence[tuple[Fraction, str, int]]) -> float:
 
 
 def _weigh_ranges(rows: Sequence[tuple[str, int]]) -> float:
-    """Return the logarithm of the odds that ranges hold the counts beside them by coincidence."""
+    """Return the logarithm of the odds that ranges hold the counts next to them by coincidence."""
     for text, count in rows:
         ends = [int(end) for end in re.findall(r"\d{1,9}", text)]
         if len(ends) != 2 or not ends[0] <= count <= ends[1]:

@@ -23,9 +23,9 @@ from narcissus.errors import InputError
 ODDS = 100.0
 """By which coincidence must be excluded before numbers show a sum that nothing names."""
 ODDS_OF_NAMED = 20.0
-"""The same of a column that is named as a total, and all others beside it."""
+"""The same of a column that is named as a total, and all others next to it."""
 MOST_PARTS = 10
-"""Columns of which all subsets are tried as parts; of more, those that stand side by side."""
+"""Columns of which all subsets are tried as parts; of more, those that are side by side."""
 MOST_ROWS = 64
 """Rows by which subsets are chosen; those that are left are tried on all rows."""
 
@@ -98,7 +98,7 @@ def list_sums(
 
 
 def find_named_sum(columns: Mapping[int, Column], wholes: Iterable[int]) -> ColumnSum | None:
-    """Return the sum of all columns beside one that is named as a total; None: there is none."""
+    """Return the sum of all columns next to one that is named as a total; None: there is none."""
     for whole in wholes:
         parts = tuple(at for at in columns if at != whole)
         column_sum = ColumnSum(whole, parts)

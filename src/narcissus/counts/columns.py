@@ -586,7 +586,7 @@ def ask_for_variable(file: str, name: str) -> Unaccounted | None:
     way = f"{example} with its range" if about == "age" else f"its least and largest, {example}"
     return Unaccounted(
         subject=f"column `{visible(name)}` of {visible(file)}",
-        reason="A mean beside a hidden count tells of it, once the variable is known.",
+        reason="A mean next to a hidden count tells of it, once the variable is known.",
         declaration=visible(f"{way}, or {option_of('irrelevant', name)} if it is of other people"),
     )
 

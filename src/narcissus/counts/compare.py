@@ -123,7 +123,7 @@ def usual_rules(
     epsilons: Sequence[float] = EPSILONS,
     until: Callable[[], float] = lambda: np.inf,
 ) -> list[PublishingRule]:
-    """Return the rules that are compared; ``key`` is tried beside a table of one more or less.
+    """Return the rules that are compared; ``key`` is tried next to a table of one more or less.
 
     until: the time at which choosing cells to suppress ends.
     """

@@ -164,7 +164,7 @@ def _search(
 def _smallest(
     chosen: list[int], contradicts: Callable[[list[int]], bool], deadline: float
 ) -> list[int]:
-    """Leave out cells, many at once at first, while the others contradict each other."""
+    """Leave out cells, many at the same time at first, while the others contradict each other."""
     size = max(1, len(chosen) // 2)
     while True:
         at = 0

@@ -412,7 +412,7 @@ class _Judged:
         observer.finish()
         if waiting:
             left = sum(map(len, waiting))
-            return f"What {left:,} smaller contributors derive was left out: time or tries ran out."
+            return f"{left:,} smaller contributors were left out: time or tries ran out."
         if loose := loose - self.exposed:
             return f"Limits of {len(loose):,} sensitive cells may be narrower than shown."
         return ""

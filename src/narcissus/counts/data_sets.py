@@ -31,7 +31,7 @@ def points(part: Polytope, steps: Steps, near: Ints | None = None) -> Iterator[I
     """Yield all points of whole numbers of a part, each once; fewer where steps run out.
 
     The limits of unknowns are tightened by the rows, and the narrowest is halved. The half that
-    holds ``near``, a point of the part, is searched first: others are often beside it.
+    holds ``near``, a point of the part, is searched first: others are often next to it.
     """
     cost = 1 + part.matrix.nnz // 1000
     waiting = [part]

@@ -306,7 +306,7 @@ def _pair(text: str, option: str, form: str) -> tuple[str, str]:
 
 
 def _order(text: str) -> tuple[str, str]:
-    """Read a file, and whether its labels stand in the order of their counts or in another one."""
+    """Read a file, and whether its labels are in the order of their counts or in another one."""
     file, order = _pair(text, "--order", _ORDERS)
     if order not in ORDERS:
         raise InputError(f"`--order` is {_ORDERS}, got {text!r}")
@@ -423,7 +423,7 @@ def _premise_of_order(text: str) -> str:
     file, order = _order(text)
     if order != "other":
         direction = f", {order}" * (order != "count")
-        return f"labels of {visible(file)} stand in the order of their counts{direction}"
+        return f"labels of {visible(file)} are in the order of their counts{direction}"
     return f"the order of labels in {visible(file)} tells nothing of counts"
 
 

@@ -3,7 +3,7 @@
 An attacker knows some columns of a person, and the published tables. They expect so many people
 with each secret among those who have the same known columns (`narcissus.counts.posterior`), and
 name the likeliest secret. The same attacker then names the secrets of people whom the tables leave
-out: this is the baseline (Narcissus resiliency, Narcissus theory 1: an attacker held against
+out: this is the baseline (Narcissus resiliency, Narcissus theory 1: an attacker compared with
 themselves). What people in the tables lose beyond it is the gain.
 """
 
@@ -358,7 +358,7 @@ class TablesGame:
         )
 
     def trial(self, entropy: int, number: int) -> tuple[Any, Any]:
-        """Leave people out by chance; return shares and how tables were read, by attack.
+        """Leave people out randomly; return shares and how tables were read, by attack.
 
         The shares have shape (attacks, 2): of people in the tables, of those left out.
         """
@@ -426,7 +426,7 @@ def play(
 ) -> TablesPlayed:
     """Play the game on published tables: attack people in the tables, and people left out of them.
 
-    Each of so many trials leaves some people out by chance, publishes tables of the others by the
+    Each of so many trials leaves some people out randomly, publishes tables of the others by the
     same rule, and attacks both. Shares are means over who is left out, over the people on each
     side, and over what is random in the rule. Limits hold together at the confidence. They are
     about these people, and other choices of who is left out; they say nothing of other people.

@@ -457,7 +457,7 @@ class Solver:
         return limits.reached_low > limits.low
 
     def _together(self, sign: int, wanted_high: Any, tell: Callable[[], None]) -> None:
-        """Look for points that reach many limits at once, while that settles some."""
+        """Look for points that reach many limits at the same time, while that settles some."""
         while monotonic() < self.deadline:
             before = self._is_open(sign, wanted_high)
             if not before.any():

@@ -3,7 +3,7 @@
 Each person has a random number; the sum over a cell's people, from 0 to 1 and around, chooses the
 printed number (Enderle and Giessing 2018). So cells of the same people print the same number: two
 cells with different numbers differ by one person or more, which is a row of the system. What keys
-forbid beside that is not linear. Of a printed sum and its printed parts it is derived here, in
+forbid next to that is not linear. Of a printed sum and its printed parts it is derived here, in
 exact numbers; beyond that, data sets with keys are sought (`narcissus.counts.key_search`).
 """
 
@@ -156,7 +156,7 @@ def added_up(cells: Sequence[Cell], rows: Sequence[frozenset[int]]) -> list[Cell
 
 
 def _counts(cell: Cell) -> list[int]:
-    """Return the true counts that a cell's number may stand for."""
+    """Return the true counts that a cell's number may be for."""
     count = cell.count
     some = range(count.low, (count.high or 0) + 1)
     return [n for n in some if count.chance is None or count.chance(n)]

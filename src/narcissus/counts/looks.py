@@ -1,7 +1,7 @@
 """How cells of a sheet look, and whether a look tells one of them from others like it.
 
-Colours, fonts, borders, heights of rows and areas with a rule of their own may differ by row (a
-total), by column and by mark. A cell that looks otherwise beside that, as one red mark among black
+Colours, fonts, borders, heights of rows and areas with a separate rule may differ by row (a
+total), by column and by mark. A cell that looks otherwise next to that, as one red mark among black
 ones, carries a bit.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Look = tuple[Hashable, str, Hashable]
-"""Font, fill, border and format; whether it is a text; areas with a rule of their own."""
+"""Font, fill, border and format; whether it is a text; areas with a separate rule."""
 PLAIN: Look = ((), "", ())
 BORDER = 2
 """The place of the border in the numbers of a style."""
@@ -56,7 +56,7 @@ class Seen:
     Options
     -------
     line: of the file.
-    kind: of its labels, such as those of a total; rows of one kind may have a look of their own.
+    kind: of its labels, such as those of a total; rows of one kind may have their own look.
     cells: by column, what it holds (a label, a number, a mark), and its look.
     """
 
@@ -209,7 +209,7 @@ def _changes(usual: Mapping[Key, Look], base: Kind, kind: Kind) -> dict[Key, boo
 
 
 def _is_settled(usual: Mapping[Key, Look], base: Kind, key: Key) -> bool:
-    """Return whether cells beside a mark show how its kind of rows changes a look."""
+    """Return whether cells next to a mark show how its kind of rows changes a look."""
     changed = {} if key[2] == base else _changes(usual, base, key[2])
     return len(changed) > 1 and key in changed
 
@@ -231,7 +231,7 @@ def _strange_of_kind(usual: Mapping[Key, Look], base: Kind, kind: Kind) -> set[K
 
 
 def _strange_marks(usual: Mapping[Key, Look], some: Sequence[Key]) -> set[Key]:
-    """Return cells of one mark whose look is not that of the same mark beside like numbers."""
+    """Return cells of one mark whose look is not that of the same mark next to like numbers."""
     found: set[Key] = set()
     beside = {key: usual.get((key[0], "number", key[2])) for key in some}
     by: dict[Hashable, list[Key]] = {}
@@ -259,7 +259,7 @@ def _but_border(look: Look) -> Look:
 
 
 def _change(one: Look, other: Look) -> tuple[int, ...]:
-    """Return in what two looks differ, but for a text beside a number."""
+    """Return in what two looks differ, but for a text next to a number."""
     return tuple(at for at in (0, 2) if one[at] != other[at])
 
 

@@ -26,7 +26,7 @@ class LabelledCell(Protocol):
 
 
 Note = tuple[int, str]
-"""A line beside a table, and its text."""
+"""A line next to a table, and its text."""
 _FEWER = (
     r"<|\b(?:fewer|less|smaller) than|\bbelow|\bunder|\bunter|\bweniger als|\bkleiner als"
     r"|\bmoins de|\bmenos de"
@@ -164,7 +164,7 @@ _OFFICE = re.compile(
     r"|ine|cbs|university|universit\u00e4t|registry|authority|commission|council|office|service|data",
     re.I,
 )
-"""A word of whoever publishes; behind a source without one may stand anything."""
+"""A word of whoever publishes; behind a source without one may be anything."""
 _PERSON = re.compile(
     r"\b(?:women|wom[ae]n|m[ae]n|females?|males?|girls?|boys?|frauen|m\u00e4nner|personen|persons?|people"
     r"|femmes?|hommes?|mujeres?|hombres?|donne|uomini|vrouwen|mannen|kvinnor|m\u00e4n|children|cases?)\b",
@@ -256,7 +256,7 @@ def is_neutral(note: str, rules: Rules, names: set[str], labels: set[str]) -> bo
     """Return whether a line tells no count and no rule but the declared one.
 
     It does where all its words are neutral, but for dates, marks and the declared threshold. Behind
-    a source stand names, if they are no labels and no quantities.
+    a source are names, if they are no labels and no quantities.
 
     names: words of the table's headers.
     labels: of the table.

@@ -1,7 +1,7 @@
 """Rows and columns in the order of their counts, which limits each hidden one by its neighbours.
 
-Every printed sequence is tried: labels beside the same others, of totals and groups as well, parts
-of one group, and all rows of a file. Sequences with labels in other orders are draws of their own,
+Every printed sequence is tried: labels next to the same others, of totals and groups as well, parts
+of one group, and all rows of a file. Sequences with labels in other orders are separate draws,
 and their chances are multiplied.
 """
 
@@ -33,7 +33,7 @@ def ask_for_order(
     parents: Mapping[str, Mapping[str, str]],
     declared: Mapping[str, str],
 ) -> Iterator[Unaccounted]:
-    """Yield a question for each table whose hidden cells stand between numbers in order.
+    """Yield a question for each table whose hidden cells are between numbers in order.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def ask_for_order(
         if file not in declared and next(_families_by_count(some, parents), None):
             yield Unaccounted(
                 subject=f"the order of {visible(file)}",
-                reason="Its labels stand in the order of their numbers, so that each hidden one "
+                reason="Its labels are in the order of their numbers, so that each hidden one "
                 "lies between its neighbours.",
                 declaration=visible(
                     f"{option_of('order', f'{file}=count')}, which limits them so, or "
@@ -104,7 +104,7 @@ def _no_effect(file: str, order: str) -> str:
     """Word that a declared order limits no cell."""
     declared = f"`--order {visible(file)}={order}` is declared, and limits no cell"
     if order != "count":
-        return f"{declared}: no two cells stand in one sequence; leave it out"
+        return f"{declared}: no two cells are in one sequence; leave it out"
     return (
         f"{declared}: too few different numbers are printed to show whether counts fall or rise. "
         f"Declare it: {visible(option_of('order', f'{file}=falling'))} or "
@@ -184,8 +184,8 @@ def _families(
 
     Also say whether these are all sequences of a kind.
 
-    Of one kind are sequences along a dimension beside any labels of the same others, or beside one
-    label of one of them; those of groups, or those of parts of each group.
+    Of one kind are sequences along a dimension next to any labels of the same others, or next to
+    one label of one of them; those of groups, or those of parts of each group.
     """
     levels: dict[frozenset[str], list[Cell]] = {}
     for cell in cells:
@@ -212,7 +212,7 @@ def _is_sorted(family: _Family, *, down: bool) -> bool:
 
 
 def _chance(family: _Family) -> float:
-    """Return the chance of numbers in order, down, where labels stand in any order.
+    """Return the chance of numbers in order, down, where labels are in any order.
 
     Sequences that have their common labels in one order are one draw.
     """
@@ -240,19 +240,19 @@ def _own_labels(sequence: Sequence[Cell]) -> list[str]:
 
 
 def _agree(ranks: Mapping[str, int], labels: Sequence[str]) -> bool:
-    """Return whether labels stand in an order that another sequence has, too."""
+    """Return whether labels are in an order that another sequence has, too."""
     common = [ranks[label] for label in labels if label in ranks]
     return len(common) > 1 and common == sorted(common)
 
 
 def _is_explained(cells: Sequence[Cell]) -> bool:
-    """Return whether labels stand by name, by code or by range."""
+    """Return whether labels are by name, by code or by range."""
     each = [list(dict.fromkeys(cell.labels[name] for cell in cells)) for name in cells[0].labels]
     return any(len(labels) > 2 and _are_in_order(labels) for labels in each)
 
 
 def _are_in_order(labels: Sequence[str]) -> bool:
-    """Return whether labels stand by name, by code or by range, up or down."""
+    """Return whether labels are by name, by code or by range, up or down."""
     reads = [read_range(label) for label in labels]
     lows = [read[1] for read in reads if read is not None]
     keys = [label.casefold() for label in labels]

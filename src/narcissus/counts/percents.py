@@ -1,4 +1,4 @@
-"""Percentages and rates beside counts: of which counts they are, and what they tell of hidden ones.
+"""Percentages and rates next to counts: their counts, and what they tell of hidden ones.
 
 A percentage that is printed to some decimals is within half a unit of the last one. With the number
 of people that it is of, it limits the count of its row; with the count, it limits that number.

@@ -1,4 +1,4 @@
-"""Files of published tables, long and wide, as cells that say what they tell and where they stand.
+"""Files of published tables, long and wide, as cells that say what they tell and where they are.
 
 Long: a column for each dimension, a column ``count`` and, where published, ``mean``, ``median`` and
 ``total`` of the named variable; a mark such as ``*`` or ``Total`` stands for a margin. Wide: labels
@@ -232,9 +232,9 @@ class TableRead:
     unread: columns that are declared not to tell counts, by name: the option, and their texts.
     indented: labels of the first column that are indented, and the label that each is below.
     printed_header: names of columns as they are printed, with marks of footnotes.
-    beside: of an Excel file, words of other sheets, names and formats, each with a noun.
+    next to: of an Excel file, words of other sheets, names and formats, each with a noun.
     raws: by line, its cells with blanks and quotes around them.
-    delimiter: what stands between cells.
+    delimiter: what is between cells.
     looks: of an Excel file, how its cells look; ``places`` are the columns of `header` in it.
     filled: columns of labels whose blank cells have the label above, as merged cells do.
     is_exact: whether totals are printed exactly, where other counts are rounded.
@@ -474,7 +474,7 @@ def read_rows(
     """Read a text or a sheet: names of columns, rows, a dimension above, notes, and indentation.
 
     Last come the lines among titles and notes that have numbers as rows do, names of columns as
-    they are printed, cells with blanks and quotes by line, what stands between cells, and of names
+    they are printed, cells with blanks and quotes by line, what is between cells, and of names
     in two lines what is above each, and its own.
 
     Raises `InputError` with file and line, and `TooLargeError`.
@@ -533,7 +533,7 @@ def _text(path: Path, sheet: str) -> str:
 
 
 def _above(lines: Sequence[str], delimiter: str) -> str | None:
-    """Return the only text of the line above the header, if it stands beside the first column."""
+    """Return the only text of the line above the header, if it appears next to the first column."""
     cells = [cell.strip() for cell in next(csv.reader(lines[-1:], delimiter=delimiter), [])]
     filled = [cell for cell in cells if cell]
     return filled[0] if len(filled) == 1 and not cells[0] else None
@@ -581,8 +581,8 @@ def _rows(
                 line, note = waiting[0]
                 raise InputError(
                     f"{path}: line {line} has a text alone, {quoted(note)}, and rows "
-                    "follow: write a section's heading into a column of its own, and a second "
-                    "table, such as one of percentages, into a file of its own"
+                    "follow: write a section's heading into a separate column, and a second "
+                    "table, such as one of percentages, into a separate file"
                 )
             firsts += [row[0]] if cells[0] else []
             raws[reader.line_num] = split_raw("\n".join(lines[begin:end]), delimiter)
@@ -709,7 +709,7 @@ def _count_cells(name: str, raw: Sequence[RawCell], rules: Rules) -> tuple[list[
     if again := next((line for line, column, text, _ in raw if text == column), None):
         raise InputError(
             f"{name}: line {again} has the names of columns again: leave the line out where the "
-            "table goes on, and write a second table into a file of its own"
+            "table goes on, and write a second table into a separate file"
         )
     names = {frozenset(labels) for *_, labels in raw}
     finest = frozenset[str]().union(*names)
@@ -781,8 +781,8 @@ def _statistics(
 def _without_counts(name: str, numbers: str) -> InputError:
     """Return the error of a table of percentages, or of other numbers that are no counts."""
     return InputError(
-        f"{name} has {numbers} alone, and no counts: they tell of people only beside the number "
-        "that they are of. Bring the counts of the same rows, with percentages beside them, into "
+        f"{name} has {numbers} alone, and no counts: they tell of people only next to the number "
+        "that they are of. Bring the counts of the same rows, with percentages next to them, into "
         "columns such as `percent`; where counts are hidden, write their mark"
     )
 
@@ -872,7 +872,7 @@ def _dimensions_across(
 ) -> tuple[list[str], list[str], str | None, str, list[str]]:
     """Return names of row labels, and dimensions of columns with their labels: one, or two.
 
-    pairs: of names in two lines; beside: titles and notes; is_summed: whether columns are parts of
+    pairs: of names in two lines; next to: titles and notes; is_summed: whether columns are parts of
     others.
     """
     if across is None and not pairs:
@@ -923,7 +923,7 @@ def _holds_no_counts(rows: Sequence[tuple[int, list[str]]], at: int, rules: Rule
 def _name_labels(labels: Sequence[str], rules: Rules, beside: str) -> str:
     """Return the name of a dimension whose labels anybody knows; empty: they are of another one.
 
-    beside: titles, notes and the name of the file. Ranges are ages where these say so.
+    next to: titles, notes and the name of the file. Ranges are ages where these say so.
     """
     some = [label for label in labels if label and not rules.is_total(label)]
     if not some:
@@ -978,7 +978,7 @@ def _spans(
         other = next((one for one in others if groups[one] != groups[first]), None)
         if other is not None:
             raise InputError(
-                f"{name}: its two lines of names are not clear: below {visible(first)} stand "
+                f"{name}: its two lines of names are not clear: below {visible(first)} are "
                 f"{', '.join(map(visible, groups[first]))}, and below {visible(other)} "
                 f"{', '.join(map(visible, groups[other]))}. Write one line of names, such as "
                 f"`{visible(first)} {visible(groups[first][0])}`, and --across {name}=NAME, or a "
@@ -994,7 +994,7 @@ def _spans(
 
 @dataclass(frozen=True)
 class _Surroundings:
-    """What stands beside a table: words of its titles, notes and name, and whether others do."""
+    """What appears next to a table: words of its titles, notes and name, and whether others do."""
 
     words: str
     is_alone: bool

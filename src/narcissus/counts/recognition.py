@@ -18,13 +18,13 @@ SHORTEST = 3
 BULK = "\\"
 """Stands in a header between dimensions of rows and the one of columns."""
 DENSE = 0.5
-"""Share of all combinations of labels that stand in a table of which one column is `count`."""
+"""Share of all combinations of labels that are in a table of which one column is `count`."""
 
 
 def holds_counts(path: Path) -> bool:
     """Return whether a file is a table of published counts, by its labels.
 
-    No combination of its labels stands twice; and one of them is a total, or a column is called
+    No combination of its labels is twice; and one of them is a total, or a column is called
     count and most combinations are there. A file that is no table of text or sheet is none.
     """
     if os.path.getsize(path) > LARGEST:

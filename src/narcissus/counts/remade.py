@@ -1,7 +1,7 @@
 """Published tables, made again of other people by the rule that made them.
 
 What is printed of a cell follows from what was printed there before: a mark below the threshold, a
-range, a multiple of the base, a number perturbed by a key, and statistics beside counts that are
+range, a multiple of the base, a number perturbed by a key, and statistics next to counts that are
 shown.
 """
 

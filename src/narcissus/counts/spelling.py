@@ -75,7 +75,7 @@ def list_marks(cells: Iterable[WrittenCell], rules: Rules) -> Iterator[str]:
             usual = max(marks, key=lambda mark: len(marks[mark]))
             others = {mark: lines for mark, lines in marks.items() if mark != usual}
             shown = [f"mark `{visible(m)}` in {_lines(lines)}" for m, lines in others.items()]
-            yield f"{', '.join(shown)} beside `{visible(usual)}`"
+            yield f"{', '.join(shown)} next to `{visible(usual)}`"
 
 
 def list_numbers(
@@ -142,7 +142,7 @@ def _style(core: str, *, has_decimals: bool) -> _Style:
 def list_paddings(cells: Iterable[WrittenCell], mark: str) -> Iterator[str]:
     """Yield cells that have other blanks or quotes around them than those like them.
 
-    mark: what stands between cells; one that has it in itself is quoted.
+    mark: what is between cells; one that has it in itself is quoted.
     """
     each: dict[Hashable, dict[tuple[str, str], list[int]]] = {}
     for cell in cells:

@@ -243,7 +243,7 @@ def _ranges(
             if a < c <= b < d or c < a <= d < b:
                 raise InputError(
                     f"{file}: the ranges {key} and {other} of `{name}` overlap, and none holds the "
-                    "other; mend one, or put them into tables of their own"
+                    "other; mend one, or put them into separate tables"
                 )
     cuts = sorted(
         {variable.low, *(a for a, _ in spans.values()), *(b + 1 for _, b in spans.values())}

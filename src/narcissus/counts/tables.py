@@ -51,10 +51,10 @@ class PublishedTables:
     structure: what is declared of dimensions, with the groups that were recognized.
     layouts: how each table was understood.
     unaccounted: what was not, with the declaration that decides it.
-    takes_as_given: what a verdict in favour takes as given that nobody declares, in words.
+    takes_as_given: what a verdict in favour assumes that nobody declares, in words.
     supposes: of these, what limits follow from, so that a verdict against takes it as given, too.
     slices: where a label may be a total or a group: cells whose sums hold all the same, those
-        beside each label of its dimension and those beside none. They have no sum over it.
+        next to each label of its dimension and those next to none. They have no sum over it.
     """
 
     cells: list[Cell]
@@ -107,7 +107,7 @@ def understand(
     margins: of a file's columns of percentages, the dimensions of whose labels together they are.
     same: names in several tables that are one, or are not.
     count: of a file, columns that are declared to hold counts, or labels with counts.
-    order: of a file, the order in which its labels stand, one of `narcissus.counts.order.ORDERS`.
+    order: of a file, the order in which its labels are, one of `narcissus.counts.order.ORDERS`.
     texts_tell_nothing: the user has read all texts that are not understood.
 
     Raises `InputError` for declarations that numbers refute, percentages that contradict the
@@ -264,7 +264,7 @@ def _of_codes(names: Iterable[str]) -> Iterator[str]:
 
 
 def _of_exact(tables: Sequence[TableRead]) -> Iterator[str]:
-    """Yield that totals are printed exactly beside counts that are rounded."""
+    """Yield that totals are printed exactly next to counts that are rounded."""
     for table in tables:
         if table.is_exact:
             yield f"totals of {visible(table.file)} are printed exactly, and other counts rounded"
@@ -319,17 +319,17 @@ def _ask_for_shares(
         options = " ".join(option_of(way, column).strip("`") for column in columns)
         yield Unaccounted(
             subject=f"the numbers of {visible(table.file)}",
-            reason="They sum to 100 in each row, as percentages do, which tell of people only "
-            "beside the number that they are of.",
+            reason="They sum to 100 in each row, as percentages do, which tell of people "
+            "only next to the number that they are of.",
             declaration=visible(
                 f"`{options}` if they are counts, or a copy with the counts of the same rows, and "
-                "the percentages beside them in columns such as `percent`"
+                "the percentages next to them in columns such as `percent`"
             ),
         )
 
 
 def _sum_to_hundred(cells: Sequence[Cell]) -> bool:
-    """Return whether the parts of a dimension sum to 100 beside all labels of the others.
+    """Return whether the parts of a dimension sum to 100 next to all labels of the others.
 
     Each number may be rounded. Rows with hidden numbers say nothing.
     """
@@ -387,7 +387,7 @@ def _list_others(table: TableRead, texts: Sequence[str]) -> dict[str, str]:
 
 
 def _ask_for_people(file: str, column: str) -> Unaccounted:
-    """Return the question whether a column counts people, beside others that do."""
+    """Return the question whether a column counts people, next to others that do."""
     reason = "A column that is not understood may count other things, and tell of hidden counts."
     question = ask_for_column(file, column, reason, "irrelevant")
     rest = ", or `--texts-tell-nothing` for columns of people, once you have read all texts"
@@ -409,8 +409,8 @@ def _slices(
 ) -> tuple[list[Cell], Structure]:
     """Return cells without sums over some dimensions, whose labels may be totals or groups.
 
-    What stands beside one label of them is about the same people, whatever that label is, and so
-    is what stands beside none: each is a part of its own here.
+    What appears next to one label of them is about the same people, whatever that label is, and so
+    is what appears next to none: each is a separate part here.
     """
     of_part = {
         file for file, parts in structure.within.items() if {p.dimension for p in parts} & names

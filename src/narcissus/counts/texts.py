@@ -76,7 +76,7 @@ _FEWER = re.compile(r"(?:<|under|below|unter|less than)\s*1$", re.I)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _ROMAN = re.compile(r"\b(?:[IVXLC]{2,})\b")
 _ADDED = re.compile(r"[(\[{]([^()\[\]{}]*)[)\]}]|[:;=,/|](.*)|\s[-\u2013\u2014]\s(.*)", re.S)
-"""What stands beside a name: in brackets, or behind a mark."""
+"""What appears next to a name: in brackets, or behind a mark."""
 _NOTED = re.compile(
     r"(\D*?)\s*[(\[]?(\d{1,2}|[\u00b9\u00b2\u00b3\u2070-\u2079]+|[a-z])[)\]]?$", re.I
 )
@@ -198,7 +198,7 @@ def _list_of(
 def list_named(
     tables: Sequence[TableRead], cells: Sequence[Cell], structure: Structure, rules: Rules
 ) -> list[str]:
-    """Return what a verdict takes as given of labels that are plain names, in words.
+    """Return what a verdict assumes of labels that are plain names, in words.
 
     Below a header of places, they are taken to name those, though no printed total needs them.
     """
@@ -505,7 +505,7 @@ def _find_people(cells: Sequence[Cell], structure: Structure) -> dict[str, set[s
 def _sums(
     cells: Sequence[Cell], structure: Structure
 ) -> Iterator[tuple[str, dict[str | None, Meaning]]]:
-    """Yield what is printed of the labels of a dimension beside the same other labels."""
+    """Yield what is printed of the labels of a dimension next to the same other labels."""
     everybody = {
         frozenset(cell.labels.items()): cell.count
         for cell in cells

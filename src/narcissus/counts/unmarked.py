@@ -1,4 +1,4 @@
-"""Rounded numbers beside marks of suppression: a number that has no mark is not a small one."""
+"""Rounded numbers next to marks of suppression: a number that has no mark is not a small one."""
 
 from __future__ import annotations
 

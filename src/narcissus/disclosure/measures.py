@@ -114,7 +114,7 @@ def _matches(keys: Codes) -> scipy.sparse.csr_array:
         if pair_count > MOST_PAIRS:
             raise TooLargeError(
                 "too many known values may be equal, since values are missing: take fewer known "
-                "columns, or missing values as a value of their own (--missing value)"
+                "columns, or missing values as a separate value (--missing value)"
             )
         here, there = members[kind], members[other]
         if kind != other and not kinds[other].any():
@@ -222,9 +222,9 @@ def measure_disclosure(
     population: Instead: the number of people (units) in the population, at least those here.
     unit: Column that names each row's person or household, whose rows count once.
     missing: "any": a missing value or "*" stands for any value, as in sdcMicro; "value": it is a
-        value of its own.
+        separate value.
 
-    InputError: The file or a column cannot be used; all problems are named at once.
+    InputError: The file or a column cannot be used; all problems are named together.
 
     >>> people = {"age": [30, 30, 40], "sex": ["f", "f", "m"], "ill": [1, 0, 1]}
     >>> found = measure_disclosure(people, known=["age", "sex"], secrets=["ill"])

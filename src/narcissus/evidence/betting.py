@@ -53,7 +53,7 @@ class Bets:
         return log_mean(path)
 
     def add_counts(self, values: ArrayLike, counts: ArrayLike) -> float:
-        """Bet on many trials at once, given each value's count; return the log capital.
+        """Bet on many trials at the same time, given each value's count; return the log capital.
 
         The final capital does not depend on the order of the trials.
         """

@@ -162,7 +162,7 @@ def next_limit(values: ArrayLike, *, confidence: float = 0.95, quantity: str = "
 
 
 def each_confidence(confidence: float, family: int) -> float:
-    """Return the level of each of ``family`` limits at which all hold at once with ``confidence``.
+    """Return the level of each of ``family`` limits at which all hold jointly with ``confidence``.
 
     ``family``, the number of claims selected from, must be fixed before the trials are seen.
 

@@ -53,7 +53,7 @@ _SURER = (1.0, 0.5, 0.2, 0.07)  # shares of the surest guesses, one gambler each
 _SHARE = 0.5  # of the error for delta
 _TOLERANCE, _LEAST_MU = 1e-6, 1e-6
 _AT_ANY_TIME = (
-    "rows stand in the order in which canaries were scored, that order followed no coin, and at "
+    "rows are in the order in which canaries were scored, that order followed no coin, and at "
     "most {most:,} canaries were planted; looks at any time are allowed for"
 )
 

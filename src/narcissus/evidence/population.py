@@ -94,7 +94,7 @@ def population_tail(mean: float, people: int, *, spent: float = 0.0) -> Floats:
     that the bound is 1.
 
     ``mean`` may be an upper limit on the population's mean of ``o``, such as
-    `population_mean_upper`: then all entries hold at once, at its level. ``spent`` is an upper
+    `population_mean_upper`: then all entries hold jointly, at its level. ``spent`` is an upper
     bound on the theorem's addition (failures that delta allows), averaged over people.
 
     >>> tails = population_tail(0.5, 100)

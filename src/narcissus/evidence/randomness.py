@@ -34,7 +34,8 @@ from narcissus.results import Grade, Result
 def linear_complexity(bits: NDArray[np.uint8]) -> NDArray[np.int64]:
     """Return the length of each string's shortest linear feedback shift register.
 
-    The algorithm of Berlekamp and Massey for all strings at once, 64 coefficients per word.
+    The algorithm of Berlekamp and Massey for all strings at the same time, 64 coefficients per
+    word.
 
     >>> linear_complexity(np.array([[0, 0, 0, 1], [1, 0, 1, 0]], dtype=np.uint8)).tolist()
     [4, 2]

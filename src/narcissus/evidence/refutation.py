@@ -122,12 +122,12 @@ class Refutation(Result):
         level = f"{100 * self.confidence:g}% confidence"
         if self.epsilon <= 0:
             head = (
-                f"NOTHING REFUTED (sampled): {about}; {level} rules out no epsilon at delta "
+                f"NOTHING REFUTED (estimated): {about}; {level} rules out no epsilon at delta "
                 f"{self.delta:g}"
             )
         else:
             head = (
-                f"REFUTED (sampled): {about}; with {level} the mechanism is not "
+                f"REFUTED (estimated): {about}; with {level} the mechanism is not "
                 f"({lower(self.epsilon)}, {self.delta:g})-DP nor better"
             )
         return "\n".join([head, *(f"  assuming {assumption}" for assumption in self.assumptions)])

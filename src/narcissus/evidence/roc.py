@@ -1,4 +1,4 @@
-"""A ROC curve with limits that hold at all thresholds at once, down to the lowest rates.
+"""A ROC curve with limits that hold jointly at all thresholds, down to the lowest rates.
 
 One band limits the curve, the area under it, true-positive rates and precisions: all of these
 hold together.
@@ -6,7 +6,7 @@ hold together.
 The k-th largest of ``n`` independent scores is exceeded with a chance distributed like the k-th
 smallest of ``n`` uniform numbers, beta(k, n - k + 1), whatever the scores' distribution (with ties
 it is reached with at least, and exceeded with at most, such a chance). Every rank gets limits of
-the same *local* level (Berk and Jones 1979), the largest one at which all of them hold at once with
+the same *local* level (Berk and Jones 1979), the largest one at which all of them hold jointly with
 the declared chance. That chance is computed: numbers of uniform values below rising points are a
 Poisson process given its end, and what stays between the limits is carried from point to point.
 
@@ -143,7 +143,7 @@ def _convolved(first: Floats, second: Floats) -> Floats:
 
 LOW_RATES = (0.1, 0.01, 0.001, 0.0001, 0.00001)
 """False-positive rates at which membership is reported."""
-_BAND = "limits at all thresholds at once"
+_BAND = "joint limits at all thresholds"
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +199,8 @@ class RocBand(Result):
     def tpr_at(self, fpr: float) -> Estimate | Approximate:
         """Return the largest true-positive rate at a false-positive rate of at most ``fpr``.
 
-        The limits hold for every ``fpr`` at once. The lower one is taken at a threshold whose
+        The limits hold for every ``fpr`` at the same time. The lower one is taken at a threshold
+        whose
         false-positive rate is certainly at most ``fpr``; 0 if there are too few non-members to find
         one (`sees`): the observed value is no estimate then.
         """
@@ -215,7 +216,7 @@ class RocBand(Result):
         base_rate: share of members among those asked about, above 0 and below 1.
 
         It rises with the true-positive rate, so that the limits of `tpr_at` carry over, and hold
-        for all rates and base rates at once.
+        for all rates and base rates at the same time.
         """
         rate = probability("fpr", fpr)
         base = between("base_rate", base_rate, 0, 1, open_low=True, open_high=True)

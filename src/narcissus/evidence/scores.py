@@ -1,6 +1,6 @@
 """Refutation from membership scores, and with a prior per canary: unequal coins or secrets.
 
-Scores put the canaries in an order, and every number of guesses is tried at once
+Scores put the canaries in an order, and every number of guesses is tried at the same time
 (`narcissus.evidence.sweep`). Equal scores are counted against the attack, the wrong guesses first:
 the order of the file does not matter.
 
@@ -66,7 +66,7 @@ _LARGEST_POINT, _LEAST_MU = 40.0, 1e-6
 _SWEEP = "sweep", "Narcissus theory 5.1, sweep theorem"
 ONE_OF_PAIR = "exactly one record of each pair was in, by an independent fair coin for each pair"
 _HALF = "there was a coin for each canary, although exactly half are in"
-_EVERY = "nothing about the number of guesses: every one is tested at once"
+_EVERY = "nothing about the number of guesses: every one is tested together"
 
 
 _Order = tuple[tuple[BoolArray, Floats | float], ...]
@@ -89,8 +89,8 @@ def refute_scores(
 ) -> Refutation:
     """Find the largest epsilon, and mu, refuted by canary scores, at every number of guesses.
 
-    The highest scores are guessed in and the lowest out, in turn; beside them the highest alone and
-    the lowest alone.
+    The highest scores are guessed in and the lowest out, in turn; next to them the highest alone
+    and the lowest alone.
 
     scores: One score per canary, larger means more likely in, shape (m,).
     members: Whether each canary was in, 0 or 1, by an independent fair coin each, shape (m,).
@@ -350,7 +350,7 @@ def pair_differences(
 
 
 def require_one_unit(pairs: ArrayLike | None, clusters: ArrayLike | None) -> None:
-    """Refuse pairs beside clusters: each says what one coin decided."""
+    """Refuse pairs next to clusters: each says what one coin decided."""
     if pairs is not None and clusters is not None:
         raise InputError("`clusters` do not go with `pairs`: leave one of the two out")
 
@@ -541,8 +541,8 @@ class RefutationByRuns(Result):
         remark = f"; epsilon is not below {lower(self.gaussian_epsilon)}" if self.delta > 0 else ""
         return "\n".join(
             [
-                f"{'REFUTED' if self.mu > 0 else 'NOTHING REFUTED'} (sampled): {runs:,} runs with "
-                "one "
+                f"{'REFUTED' if self.mu > 0 else 'NOTHING REFUTED'} (estimated): {runs:,} runs "
+                "with one "
                 f"canary each; {100 * self.confidence:g}% confidence",
                 f"  every (epsilon, {self.delta:g})-DP is refuted below epsilon "
                 f"{lower(self.epsilon)}",

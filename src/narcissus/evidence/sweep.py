@@ -1,4 +1,4 @@
-"""Refutation from guesses in an order, at every number of guesses at once: no split, no seed.
+"""Refutation from guesses in an order, at all numbers of guesses together: no split, no seed.
 
 From the release an attacker puts the canaries in an order and guesses each. ``R_k`` of the first
 ``k`` guesses are right. For fair coins, and an event ``E`` that no further right guess undoes,

@@ -1,8 +1,8 @@
 """Canaries that move together: rows of one coin, by their places in the file and by their scores.
 
 Each test compares two kinds of places of a file, rows that copies would be and rows that they would
-not: among the places where only one kind agrees, half are of either kind if each row has a coin of
-its own, however the file is sorted. Copies may stand side by side (a record and its copies), in
+not: among the places where only one kind agrees, half are of either kind if each row has a
+separate coin, however the file is sorted. Copies may be side by side (a record and its copies), in
 parts of a file (all records, then all copies), or near each other in score, shuffled or not. Copies
 that are shuffled and whose scores differ by more than those of other rows are not told: for them
 the coins are an assumption, and a column `cluster` names them.
@@ -27,7 +27,7 @@ _REMEDY = (
 
 
 def require_no_twins(score: Floats, inside: BoolArray) -> None:
-    """Refuse rows that fair coins of their own make so alike with probability below 1e-6.
+    """Refuse rows that fair separate coins make so alike with probability below 1e-6.
 
     score, inside: The canaries' scores, and whether each was in, shape (m,), as the file has them.
 
@@ -100,10 +100,10 @@ def _alike_in_score(score: Floats, inside: BoolArray) -> bool:
 def _near_in_score(score: Floats, inside: BoolArray) -> bool:
     """Say whether rows agree with the next one in score far more often than with a farther one.
 
-    Of three rows, in order of score, the first stands at an even place and the others at odd ones:
+    Of three rows, in order of score, the first is at an even place and the others at odd ones:
     its coin is its own, and decides with which of two others that differ it agrees. A score that
     tells members makes nearer rows agree at most as many times more often as there are places
-    between them, since the share of members rises once. Rows of one score stand in an order drawn
+    between them, since the share of members rises once. Rows of one score are in an order drawn
     from a fixed seed, so that the order of the file tells nothing.
     """
     drawn = np.random.default_rng(0).permutation(inside.size)

@@ -1,7 +1,7 @@
 """The inside of the process of a stranger's model: read it, then answer until the pipe ends.
 
 It runs in the sandbox, with the staged folder as ``release``. Nothing that libraries print is
-heard: the answers have a descriptor of their own.
+heard: the answers have a separate descriptor.
 """
 
 import importlib

@@ -54,11 +54,11 @@ def read_tokenizer(folder: Path, transformers: Any) -> Any:
         if names and not (folder / "tokenizer.json").exists():
             raise SystemExit(
                 f"refused: has a tokenizer that cannot be read: {names[0]} is damaged, or of "
-                "another format than SentencePiece; save a tokenizer.json beside the model, with "
+                "another format than SentencePiece; save a tokenizer.json next to the model, with "
                 "`tokenizer.save_pretrained(folder)`"
             ) from error
         raise SystemExit(
-            "refused: has no tokenizer that can be read: save a tokenizer.json beside the model, "
+            "refused: has no tokenizer that can be read: save a tokenizer.json next to the model, "
             "with `tokenizer.save_pretrained(folder)`"
         ) from error
 

@@ -32,7 +32,7 @@ _FREE_USERS = (61184, 65519)  # as systemd has them for users of one service: no
 _ASK = """
 import json, sys
 found = list(sys.path)
-for finder in sys.meta_path:  # editable installs that come with a finder of their own
+for finder in sys.meta_path:  # editable installs that come with a separate finder
     names = getattr(sys.modules.get(getattr(finder, "__module__", "")), "MAPPING", {})
     found += [str(place) for place in getattr(names, "values", list)()]
 print(json.dumps(found))
@@ -40,7 +40,7 @@ print(json.dumps(found))
 METHOD = "namespaces"
 NEWEST_LANDLOCK = 6
 """Newest version of Landlock that is used; tests lower it, as on an older kernel."""
-"""The walls that a server can stand behind: the private folder has a size of its own there."""
+"""The walls that a server can are behind: the private folder has a separate size there."""
 IMPORTED_ONCE = (
     "numpy",
     "scipy",
@@ -227,7 +227,7 @@ def converse(
     """Start a program in the box that is asked again and again on its standard input.
 
     release: puts what the program reads into a folder of that name.
-    readable: files and folders beside its own that it may read.
+    readable: files and folders next to its own that it may read.
     told: more entries of the jail's configuration.
     forks: as for `run_once`.
     """

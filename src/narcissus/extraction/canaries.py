@@ -38,7 +38,7 @@ from narcissus.extraction.recovered import (
 
 NUMBER, SECRET = "{number}", "{secret}"
 COLUMNS = ["copies", "text", "secret"]
-"""Of a table of planted canaries; `{secret}` stands in `text` where the secret does."""
+"""Of a table of planted canaries; `{secret}` is in `text` where the secret does."""
 MOST_COPIES = 10_000
 _LARGEST = 2**28  # bytes of such a table
 
@@ -279,11 +279,11 @@ def read_canaries(path: Path | str) -> tuple[PlantedCanary, ...]:
 def require_planted(
     planted: Sequence[PlantedCanary], name: str, text: bytes, *, trained: bool
 ) -> None:
-    """Refuse canaries that do not stand in a text as often as they should.
+    """Refuse canaries that do not appear in a text as often as they should.
 
     name, text: of the file, and all that is in it.
     trained: whether a model was trained on it; otherwise it must hold none.
-    Raises InputError: a canary stands there too rarely or too often; names the first.
+    Raises InputError: a canary appears there too rarely or too often; names the first.
     """
     counts = eidetic_counts([canary.text() for canary in planted], text).occurrences
     wanted = np.array([canary.copies * trained for canary in planted])
@@ -297,7 +297,7 @@ def require_planted(
         else "take the canaries out: documents that the model never saw are to be free of them"
     )
     raise InputError(
-        f"{len(wrong):,} of {len(planted):,} canaries do not stand in {name} as often as they "
-        f"should: canary {first + 1} stands there {counts[first]:,} times, not {wanted[first]:,}; "
+        f"{len(wrong):,} of {len(planted):,} canaries do not appear in {name} as often as they "
+        f"should: canary {first + 1} appears there {counts[first]:,} times, not {wanted[first]:,}; "
         f"{why}"
     )

@@ -45,7 +45,7 @@ Shape = tuple[int, int, int]
 LARGEST_LAYER = 3 * 10**7
 """Most numbers of a layer that is written out as a dense one."""
 ACTIVATIONS = ("relu",)
-"""What may stand between two layers."""
+"""What may be between two layers."""
 _SUFFIXES = frozenset({".npz", ".safetensors"})
 
 
@@ -315,7 +315,7 @@ def _pooling(layer: AveragePooling, shape: tuple[int, ...]) -> tuple[Any, Shape]
     """Return the matrix of the means of squares, shape (means, inputs), and the output's shape."""
     size = integer("pool", layer.size, low=1)
     if len(shape) == 1:
-        raise InputError("pooling stands behind a dense layer: it takes an image")
+        raise InputError("pooling follows a dense layer: it takes an image")
     channels, height, width = shape
     after = (channels, height // size, width // size)
     if 0 in after:
@@ -336,7 +336,7 @@ def _spread(layer: Convolution, kernel: Floats, shape: tuple[int, ...]) -> tuple
     padding = integer("padding", layer.padding, low=0)
     name = f"`{layer.name}.weight`"
     if len(shape) == 1:
-        raise InputError(f"the convolution {name} stands behind a dense layer: it takes an image")
+        raise InputError(f"the convolution {name} follows a dense layer: it takes an image")
     channels, height, width = shape
     if kernel.ndim != 4 or kernel.shape[1] != channels:
         raise InputError(

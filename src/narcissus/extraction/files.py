@@ -204,7 +204,7 @@ class _Counted(io.RawIOBase):
 
 
 def metadata_of(path: Path) -> Any:
-    """Return what stands in the header of a file in safetensors besides arrays."""
+    """Return what is in the header of a file in safetensors besides arrays."""
     with _reading(path):
         return _table_of_arrays(path)[0].get(_METADATA)
 
@@ -295,7 +295,7 @@ def refuse_pickle(path: Path) -> None:
     if pickled:
         raise InputError(
             f"{path} is a pickle, and reading a pickle can run any program: save it as "
-            "safetensors, as .npy or .npz without objects, or as text; beside such a file, "
+            "safetensors, as .npy or .npz without objects, or as text; next to such a file, "
             "remove it"
         )
 
@@ -495,7 +495,7 @@ def trained_once(folder: Path, said: Mapping[str, object], train: Callable[[], o
     Raises InputError: the folder is a link, through which the model would be written elsewhere, or
         what is there cannot be removed.
 
-    A model's folder is released, so the record of its training stands next to the folder, for the
+    A model's folder is released, so the record of its training is next to the folder, for the
     owner alone (mode 0600): with the digest and the entropy, a holder of the folder could test
     guesses of the data.
     """

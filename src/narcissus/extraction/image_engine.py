@@ -1,6 +1,6 @@
 """What computes with a model of images, one batch at a time.
 
-It stands in the process of a stranger's model (`narcissus.extraction.model_process`), or in this
+It is in the process of a stranger's model (`narcissus.extraction.model_process`), or in this
 one for a model on a GPU.
 """
 

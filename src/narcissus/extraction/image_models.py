@@ -341,7 +341,7 @@ def _pipeline_files(path: Path, unpublished: Sequence[str] = ()) -> dict[str, Mo
         if file.suffix != ".py" or declared.holds(file.relative_to(path).as_posix()):
             continue
         raise InputError(
-            f"the model in {path} brings code of its own ({file.relative_to(path)}), which is "
+            f"the model in {path} brings its own code ({file.relative_to(path)}), which is "
             "never run here: use a pipeline of classes that diffusers knows"
         )
     parts = {"": read_model_files(path, declared)}
@@ -388,8 +388,8 @@ def _require_readable(part: Path, unpublished: Unpublished) -> None:
 class DiffusersGenerator:
     """A pipeline of diffusers, asked for captions if it takes any.
 
-    folder: as `save_pretrained` of a pipeline leaves it. It is read and run in a process of its
-        own, in the sandbox where there is one; on a GPU, which no sandbox reaches, in this process
+    folder: as `save_pretrained` of a pipeline leaves it. It is read and run in a separate process,
+        in the sandbox where there is one; on a GPU, which no sandbox reaches, in this process
         after a trial in the sandbox.
     shape: height, width and channels of the images to compare with; larger model images are
         averaged down by a whole number.

@@ -131,14 +131,14 @@ class HuggingFaceGenerator:
     folder: holds ``config.json``, ``*.safetensors`` and a tokenizer.
     device: "cpu", "cuda", ...; None takes a GPU if there is one.
     batch: texts at a time, at most; fewer are scored at a time where texts and vocabulary are so
-        large that they would take more than a quarter of `memory` beside the weights.
+        large that they would take more than a quarter of `memory` next to the weights.
     memory: MiB that the process of a stranger's model may take, 1,024 at least; None: 8,192, and
         three times its weights. It limits models on the processor, on Linux.
     unpublished: files and folders in it that are not published; they are not opened.
     is_published: whether the rest of the folder is: then it may hold texts and pictures, and
         nothing else, next to the model.
-    is_own: whether this program made the folder. A stranger's model is read and run in a process of
-        its own, in the sandbox where there is one; on a GPU, which no sandbox reaches, in this
+    is_own: whether this program made the folder. A stranger's model is read and run in a separate
+        process, in the sandbox where there is one; on a GPU, which no sandbox reaches, in this
         process after a trial in the sandbox.
     """
 
@@ -501,7 +501,7 @@ class HuggingFaceGenerator:
         return np.array(rows, dtype=np.float64)
 
     def _at_once(self) -> int:
-        """Return how many tokens are scored at once: the model and the declared memory decide.
+        """Return how many tokens are scored together: the model and the declared memory decide.
 
         What is free at the moment does not: batches of another size differ in their last digits.
         """
@@ -581,7 +581,7 @@ class LocalCheckpoint(HasModels):
         of one another; each is attacked like the model.
     device: "cpu", "cuda", ...; by default a GPU if there is one.
     batch: Texts at a time, at most; fewer are scored at a time where texts and vocabulary are so
-        large that they would take more than a quarter of `memory` beside the weights.
+        large that they would take more than a quarter of `memory` next to the weights.
     memory: MiB that the process of each model may take, 1,024 at least; by default 8,192, and three
         times its weights. It limits models on the processor, on Linux; elsewhere what they take is
         not assessed.

@@ -1,7 +1,7 @@
 """What computes with a language model: it tokenizes, samples and scores one batch at a time.
 
-It stands in this process for models that this program made, and for others on a GPU. A stranger's
-model on the processor stands in a process of its own, behind the walls of the sandbox and with a
+It is in this process for models that this program made, and for others on a GPU. A stranger's
+model on the processor runs in a separate process, behind the walls of the sandbox and with a
 limit on its memory (`narcissus.extraction.model_process`).
 """
 
@@ -304,8 +304,8 @@ class LanguageEngine:
         top_token = max((number for word, number in words if word not in special), default=-1)
         if top_token < 0:  # which the library makes where the folder holds no file of one
             raise InputError(
-                f"the folder {path} has no tokenizer: save it beside the model that it was trained "
-                "with, with `tokenizer.save_pretrained(folder)`"
+                f"the folder {path} has no tokenizer: save it next to the model that it was "
+                "trained with, with `tokenizer.save_pretrained(folder)`"
             )
         if top_token >= vocabulary:
             raise InputError(

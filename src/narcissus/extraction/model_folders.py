@@ -1,6 +1,6 @@
 """Folders of models that others made, read by an allow-list.
 
-A library never gets a stranger's folder. It gets a private one, in which stand the files that this
+A library never gets a stranger's folder. It gets a private one, in which are the files that this
 module knows and nothing else: configurations that were parsed, checked and written anew, the
 tokenizer's tables, and links to the weights, which are safetensors. What a configuration may name
 is checked before: no code, no kernel, no address and no file outside. No library opens what is not
@@ -158,7 +158,7 @@ def _checked(path: Path, value: Any, key: str = "") -> Any:
 def _refuse_key(path: Path, key: str, value: Any) -> None:
     if key in _CODE:
         raise InputError(
-            f"the model in {path.parent} brings code of its own (`{key}` in {path.name}), which is "
+            f"the model in {path.parent} brings its own code (`{key}` in {path.name}), which is "
             "never run here: use a model of an architecture that transformers knows"
         )
     if key in _OTHER_FILES and value is not None:

@@ -1,4 +1,4 @@
-"""A stranger's model in a process of its own: behind the sandbox's walls, with a limit on memory.
+"""A stranger's model in a separate process: behind the sandbox's walls, with a limit on memory.
 
 Whatever a configuration, a tokenizer or a weight makes a library do happens there. What comes back
 is plain values and arrays, each checked for its shape. Where nobody has a sandbox and the user says
@@ -43,7 +43,7 @@ from narcissus.extraction.model_trial import model_forks
 from narcissus.extraction.sandbox import check_isolation
 
 FREE_MEMORY = 2**33
-"""Bytes that the process of a model may take, beside `WEIGHTS` times its weights."""
+"""Bytes that the process of a model may take, next to `WEIGHTS` times its weights."""
 WEIGHTS = 3
 """Weights are mapped, read and changed to another type."""
 LEAST_MEMORY = 1024
@@ -57,7 +57,7 @@ _PROCESSOR = ("/proc/cpuinfo", "/sys/devices/system/cpu")
 _SLACK, _A_CALL, _A_CHARACTER = 60.0, 0.01, 1e-4
 """Seconds that a tokenizer may take: in all, for each text, and for each character."""
 _HEAD = 2**16
-"""Bytes of an answer beside its arrays and texts."""
+"""Bytes of an answer next to its arrays and texts."""
 _A_TEXT = 2**10
 """Bytes of an answer for each character that is tokenized, and for each token that is written."""
 _AN_IMAGE = 2**28
@@ -101,7 +101,7 @@ def limits_memory(device: str | None) -> bool:
 
 
 class ModelProcess:
-    """A model in a process of its own, which ends with this object.
+    """A model in a separate process, which ends with this object.
 
     parts: the checked files of each folder of the model; "" is the folder itself.
     path: the folder that was named, for messages.
@@ -236,7 +236,7 @@ class ModelProcess:
 
 
 class LanguageProcess:
-    """A stranger's language model in a process of its own; as `ModelProcess`."""
+    """A stranger's language model in a separate process; as `ModelProcess`."""
 
     def __init__(self, parts: Mapping[str, ModelFiles], path: Path, memory: int | None) -> None:
         self._process = ModelProcess(parts, path, memory, "language")
@@ -359,7 +359,7 @@ def _has_surrogates(text: str) -> bool:
 
 
 class ImageProcess:
-    """A stranger's model of images in a process of its own; as `ModelProcess`."""
+    """A stranger's model of images in a separate process; as `ModelProcess`."""
 
     def __init__(self, parts: Mapping[str, ModelFiles], path: Path, memory: int | None) -> None:
         self._process = ModelProcess(parts, path, memory, "images")

@@ -109,7 +109,7 @@ def laid_out(parts: Mapping[str, ModelFiles], path: Path) -> dict[str, ModelFile
     weights = sum(files.size for files in parts.values())
     if layout.buffers > max(LEAST_BUFFERS, weights):
         raise TooLargeError(
-            f"the configuration in {path} asks for {layout.buffers:,} bytes beside its weights, "
+            f"the configuration in {path} asks for {layout.buffers:,} bytes besides its weights, "
             f"which have {weights:,}"
         )
     tokenizers = {name: _tokenizer(tokens, path) for name, tokens in layout.tokenizers.items()}
@@ -124,7 +124,7 @@ def _tokenizer(files: Mapping[str, Any], path: Path) -> dict[str, dict[str, Any]
     if TOKENIZER not in files:
         raise InputError(
             f"the tokenizer in {path} cannot be written as {TOKENIZER}, the only form that is read "
-            "of others' models: save a fast one beside the model, with "
+            "of others' models: save a fast one next to the model, with "
             "`tokenizer.save_pretrained(folder)`"
         )
     settings = checked_values(path / SETTINGS, files.get(SETTINGS, {}))

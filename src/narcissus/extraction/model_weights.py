@@ -19,7 +19,7 @@ from narcissus.extraction.files import Header
 from narcissus.extraction.model_contents import LARGEST_TEXT, NONE_DECLARED, Unpublished
 
 SINGLE = ("model.safetensors", "diffusion_pytorch_model.safetensors")
-"""What weights in one file are called; in several, an index beside them names them."""
+"""What weights in one file are called; in several, an index next to them names them."""
 
 
 def settings_of(path: Path) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def _shards(index: Path) -> list[Path]:
     for name in map_of(index).values():
         if not isinstance(name, str) or not re.fullmatch(r"[\w.-]+\.safetensors", name):
             raise InputError(
-                f"{index} names {str(name)[:80]!r} as weights: only safetensors beside it are read"
+                f"{index} names {str(name)[:80]!r} as weights: only safetensors next to it are read"
             )
         files.setdefault(name, index.parent / name)
     for path in files.values():
@@ -79,7 +79,7 @@ def map_of(index: Path) -> dict[str, Any]:
 
 
 def require_one_place(headers: Mapping[Path, list[Header]], index: Path | None) -> None:
-    """Refuse an array that stands in two files, and a map that does not agree with its files.
+    """Refuse an array that is in two files, and a map that does not agree with its files.
 
     headers: of the arrays in each file of weights.
     """
@@ -110,7 +110,7 @@ def require_one_place(headers: Mapping[Path, list[Header]], index: Path | None) 
 
 
 def _second_set(path: Path, read: list[Path]) -> InputError:
-    main = f" beside {read[0].name}" if read else ""
+    main = f" next to {read[0].name}" if read else ""
     return InputError(
         f"the folder holds a second set of weights, {path}{main}: another program may read that "
         "set, and a verdict is about one; take the set that users do not get out of the folder, or "

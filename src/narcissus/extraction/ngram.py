@@ -1,6 +1,7 @@
 """Language models as an attack needs them: n-gram models of characters, and the ranking attack.
 
-An n-gram model is fitted by counting, and sampled and scored for many texts at once. Probabilities
+An n-gram model is fitted by counting, and sampled and scored for many texts at the same time.
+Probabilities
 interpolate all orders by Witten and Bell's rule: a context seen ``N`` times with ``T`` different
 followers gives its counts the weight ``N / (N + T)``, and the rest to the context that is one
 character shorter. Contexts are numbers in a sorted array, so sampling and scoring are searches in

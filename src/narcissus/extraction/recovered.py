@@ -379,7 +379,7 @@ def begin_texts(
 
 @dataclass(frozen=True)
 class Continuation:
-    """How a model goes on, beside how a document does."""
+    """How a model goes on, next to how a document does."""
 
     written: str
     expected: str

@@ -284,7 +284,7 @@ def run_program(
     program: its source as bytes, or its file.
     release: the bytes handed to it; empty for "without the release". A file or a folder is copied;
         a folder is not on standard input.
-    beside: further files in its working folder, by name.
+    next to: further files in its working folder, by name.
     stop: allows another thread to end the run early.
     Raises IsolationError: the machine offers no isolation that withstands `check_isolation`.
     """

@@ -1,4 +1,4 @@
-"""Models trained on a secret with DP-SGD, thousands at once.
+"""Models trained on a secret with DP-SGD, thousands at the same time.
 
 A character n-gram model predicts the last character of a canary from the ones before. The context
 is fixed and training is lazy: only parameters that the canary touches are trained. So a model
@@ -287,7 +287,7 @@ class AskedTraining:
 
 @dataclass(frozen=True)
 class NetworkTraining(SecretTraining):
-    """DP-SGD on all documents at once, whose gradients may point in any direction."""
+    """DP-SGD on all documents at the same time, whose gradients may point in any direction."""
 
     @property
     def guarantee(self) -> GaussianDP:
@@ -368,7 +368,7 @@ class FineTunedOnSecret:
 def clipped_sums(
     contexts: Floats, follows: IntArray, weights: list[Floats], clip: float
 ) -> list[Floats]:
-    """Sum all documents' gradients, each clipped separately, for many networks at once.
+    """Sum all documents' gradients, each clipped separately, for many networks at the same time.
 
     ``contexts`` has shape (documents, inputs), ``follows`` (models, documents). ``weights`` and the
     result have shapes (models, inputs, hidden), (models, hidden, values) and (models, 1, values).

@@ -6,11 +6,11 @@ are at least 1 and written in Elias' gamma code (``2 floor(log2 n) + 1`` bits); 
 
 ========  ==================  ==================================================================
 ``say``   ``0 n s1 .. sn``    adds ``n`` symbols as they are written
-``copy``  ``10 k n``          adds ``n`` symbols, each the one that stands ``k`` before it in the
+``copy``  ``10 k n``          adds ``n`` symbols, each the one that is ``k`` before it in the
                               output; more than ``k`` repeat the last ``k``
 ``take``  ``110 i n``         adds ``n`` symbols of the input (the release) from its ``i``-th on
 ``step``  ``1110 s n``        adds ``n`` symbols, each ``s`` more than the one before, modulo
-                              ``2^symbol_bits``; before the first stands nought
+                              ``2^symbol_bits``; before the first is nought
 end       ``1111``            ends the program
 ========  ==================  ==================================================================
 

@@ -159,7 +159,7 @@ def checked_tokenizer(content: Mapping[str, Any], where: str) -> dict[str, Any]:
     if isinstance(word, int) and word > LONGEST_WORD:
         raise _refused(where, f"cuts words of more than {LONGEST_WORD:,} characters")
     if content["model"].get("dropout"):
-        raise _refused(where, "leaves out merges by chance (`dropout`)")
+        raise _refused(where, "leaves out merges randomly (`dropout`)")
     for name in ("normalizer", "pre_tokenizer", "decoder"):
         if _growth(content.get(name)) > MOST_GROWTH:
             raise _refused(where, "replaces characters by texts that grow at each step")
@@ -220,7 +220,7 @@ def _check_pattern(pattern: Any, where: str) -> None:
 
 def _repeats_choices(atoms: list[str]) -> bool:
     """Say whether a group is repeated that repeats or chooses itself, or something very often, or
-    whether more than `MOST_CHOICES` choices stand in a row.
+    whether more than `MOST_CHOICES` choices are in a row.
 
     A text may then be read in more ways than can be tried.
     """

@@ -270,7 +270,7 @@ def _stretched(random: np.random.Generator, size: int) -> tuple[str, bytes]:
 def prg_example(
     *, pseudo_random: bool, length: int = 4096, by_heart: int = 128, rng: RandomSource = None
 ) -> PrgExample:
-    """Make the triple of Algorithm D.12; SHAKE-256 stands in for the generator.
+    """Make the triple of Algorithm D.12; SHAKE-256 replaces the generator.
 
     pseudo_random: True for ``b = 0`` (stretched from a seed of 16 bytes), False for ``b = 1``
         (random).

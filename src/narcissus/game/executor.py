@@ -33,11 +33,11 @@ class KeyLostError(NarcissusError):
 
 
 class Executor(Protocol):
-    """An executor of keys, as many at once as it has workers."""
+    """An executor of keys, as many at the same time as it has workers."""
 
     @property
     def workers(self) -> int:
-        """How many keys it plays at once; at least 1."""
+        """How many keys it plays at the same time; at least 1."""
         ...
 
     @property
@@ -46,7 +46,7 @@ class Executor(Protocol):
         ...
 
     def play(self, job: Job, keys: Sequence[str], observer: Observer = SILENT) -> Ended:
-        """Play every key, and yield each result as it ends; close the generator to stop at once.
+        """Play every key, and yield each result as it ends; close the generator to stop.
 
         The job is sent to a worker once. Every worker uses one thread of linear algebra. Exceptions
         of the job are raised here, with the key in a note.

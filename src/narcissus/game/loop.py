@@ -54,7 +54,7 @@ from narcissus.success.statements import (
 
 @dataclass(frozen=True)
 class Attacked:
-    """The results of one attacker; the limits of all attackers and distributions hold at once."""
+    """The results of one attacker; the limits of all attackers and distributions hold jointly."""
 
     name: str
     success: Estimate
@@ -342,7 +342,7 @@ def plan_looks(
 
 
 def _sizes(scenario: Scenario, trials: int) -> Iterator[int]:
-    """Yield block sizes; the first blocks are small, so that a plain violation is seen at once."""
+    """Yield block sizes; the first blocks are small, so that a plain violation is seen early."""
     block = _largest(scenario)
     done, now = 0, min(block, _FIRST_BLOCK)
     while done < trials:

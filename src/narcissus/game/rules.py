@@ -98,8 +98,8 @@ class Game:
                     f"surprisal is not known for the world {type(world).__name__} and the "
                     f"side information {type(self.side).__name__}; it is for `tardos` with "
                     "`rows`, `candidates`, `nature` or `rates`, and for worlds that can be listed "
-                    "with `rows`, `nature`, `listed` or a function of the data set. Side "
-                    "information of your own must be a class that offers "
+                    "with `rows`, `nature`, `listed` or a function of the data set. Custom side "
+                    "information must be a class that offers "
                     "`surprisal(world, draw, known, index)`"
                 )
 
@@ -128,6 +128,6 @@ def _targeted(relation: Any) -> None:
     if not (isinstance(relation, Targeted) and relation.targeted):
         raise InputError(
             "`surprisal` needs a targeted relation, one about a single row: `member`, `hamming`, "
-            "or a class of your own with `targeted = True` and `matches(data, attempt)`, which "
+            "or a custom class with `targeted = True` and `matches(data, attempt)`, which "
             "says of each row whether it is recovered"
         )

@@ -39,7 +39,7 @@ from narcissus.guarantees.base import (
 
 @dataclass(frozen=True)
 class ProfileCurve(ProfileGuarantee):
-    """The guarantee implied by (epsilon, delta)-DP at several points at once.
+    """The guarantee implied by (epsilon, delta)-DP at several points at the same time.
 
     Profiles are convex in ``exp(epsilon)``, so the chord between two points is a valid bound; after
     the last point the profile cannot rise.

@@ -1,4 +1,4 @@
-"""The risk to one person beside a guarantee: belief, true-positive rate, advantage, a picture.
+"""The risk to one person next to a guarantee: belief, true-positive rate, advantage, a picture.
 
 This module loads neither SciPy nor the bounds: a program that chooses an epsilon can call it at
 each move of a slider.
@@ -121,7 +121,7 @@ class PersonalRisk(Result):
 
     @property
     def sentence(self) -> str:
-        """The limit on the belief in one sentence, to stand beside an epsilon."""
+        """The limit on the belief in one sentence, to appears next to an epsilon."""
         claim = (
             "someone is in the data" if self.secret == "membership" else "a fact is true of someone"
         )

@@ -50,7 +50,7 @@ def dp_sgd(
         of clipped gradients, before any division.
     rate: Expected share of the records in a batch, in [0, 1]; for shuffled batches above 0.
     steps: Number of steps, at least 1.
-    sampling: ``"poisson"``: each record by a coin of its own in each step. ``"fixed"``: a new batch
+    sampling: ``"poisson"``: each record by a separate coin in each step. ``"fixed"``: a new batch
         of one fixed size in each step, drawn without replacement. ``"shuffled"``: passes through
         all records in random order, in batches of one fixed size; no chance of being left out is
         counted, so noise must be much larger.
@@ -130,8 +130,8 @@ def _program(
 ) -> tuple[str, ...]:
     """Say what the training program must do for the number to be a bound."""
     draws = {
-        "poisson": f"each of {steps:,} steps draws each record with chance {rate:g}, by a coin of "
-        "its own (Poisson sampling, not shuffled batches)",
+        "poisson": f"each of {steps:,} steps draws each record with chance {rate:g}, by a "
+        "separate coin (Poisson sampling, not shuffled batches)",
         "fixed": f"each of {steps:,} steps draws a new batch of one fixed size without "
         f"replacement, at most a share of {rate:g} of the records",
         "shuffled": f"{steps:,} steps go through all records in random order, in batches of one "

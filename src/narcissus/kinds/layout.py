@@ -18,7 +18,7 @@ from narcissus.report.format import (
     percent,
     points,
 )
-from narcissus.report.page import Cell, Grid, Headline, Page, Row, Section, Verdict
+from narcissus.report.page import Cell, Figure, Grid, Headline, Page, Row, Section, Verdict
 from narcissus.results import Grade, NotAssessed
 from narcissus.rows import Quantity, Role, StudyRow
 from narcissus.study.record import Record
@@ -92,6 +92,10 @@ class Layout:
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         raise NotImplementedError
 
+    def lead(self, case: StudyJudgement) -> Figure | None:
+        """Return the picture that opens the report of a sweep; its sections leave it out."""
+        return None
+
     def subject(self, record: Record, case: StudyJudgement) -> Subject:
         """Describe the record for somebody who decides."""
         raise NotImplementedError
@@ -129,6 +133,7 @@ class Layout:
             subtitle=self.subtitle(case),
             verdict=Verdict(status=record.status, where=where),
             sections=self.sections(record, case),
+            lead=self.lead(case),
         )
 
 

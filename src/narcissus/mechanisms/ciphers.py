@@ -59,8 +59,8 @@ class Cipher:
     scheme: ``"aes"``: AES-128 in counter mode under a random key and nonce. ``"one-time-pad"``: a
         random key as long as the message. ``"repeating-xor"``: a key of ``key_bits`` bits,
         repeated; broken.
-    key_bits: Length of the repeated key; 12 where not given. The other schemes have keys of their
-        own.
+    key_bits: Length of the repeated key; 12 where not given. The other schemes have their
+        own keys.
     """
 
     scheme: Literal["aes", "one-time-pad", "repeating-xor"] = "aes"
@@ -306,7 +306,7 @@ class StreamCipher:
     The stream is SHA-256 of key, nonce and block number.
 
     key_bits: Length of the key, 1 to 256.
-    nonce: Whether every message gets random bytes of its own, sent before it; without, the same
+    nonce: Whether every message gets random separate bytes, sent before it; without, the same
         message is encrypted alike each time.
     """
 

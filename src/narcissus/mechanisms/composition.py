@@ -23,7 +23,7 @@ Weights = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Parallel:
-    """Release what each part releases, each with coins of its own, as a tuple for each trial.
+    """Release what each part releases, each with separate coins, as a tuple for each trial.
 
     parts: The mechanisms, at least one.
     """
@@ -122,7 +122,7 @@ class AdaptiveComposition:
         epsilon, delta = max(e for e, _ in known), max(d for _, d in known)
         if math.isinf(epsilon):
             return None
-        answers = f"each of {self.questions:,} answers has coins of its own"
+        answers = f"each of {self.questions:,} answers has separate coins"
         program = (answers, EXACT_NOISE, NOTHING_ELSE)
         return replace(optimal_composition(epsilon, self.questions, delta), program=program)
 

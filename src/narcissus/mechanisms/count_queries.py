@@ -128,7 +128,7 @@ class CountQueries:
         answers = "one count of bits is answered"
         if self.questions > 1:
             answers = f"at most {self.questions:,} counts of bits are answered"
-        return f"{answers}, each with {noise} noise of its own", EXACT_NOISE, NOTHING_ELSE
+        return f"{answers}, each with {noise} noise, drawn separately", EXACT_NOISE, NOTHING_ELSE
 
     def begin(self, data: Array) -> Weights:
         """Start to write conversations out: nothing is hidden, shape (data sets, 1)."""

@@ -91,7 +91,9 @@ class GaussianNoise:
         return (residual - 0.5) / self.scale**2
 
     def guarantee(self, marginals: int) -> GaussianDP:
-        adds = f"adds normal noise of standard deviation {self.scale:g} of its own to each cell"
+        adds = (
+            f"adds normal noise of standard deviation {self.scale:g} to each cell, drawn separately"
+        )
         program = _of_tables(marginals, adds)
         return GaussianDP(math.sqrt(2 * marginals) / self.scale, program=program)
 
@@ -123,7 +125,7 @@ class LaplaceNoise:
         return (np.abs(residual) - np.abs(residual - 1)) / self.scale
 
     def guarantee(self, marginals: int) -> PureDP:
-        adds = f"adds Laplace noise of scale {self.scale:g} of its own to each cell"
+        adds = f"adds Laplace noise of scale {self.scale:g} to each cell, drawn separately"
         return PureDP(2 * marginals / self.scale, program=_of_tables(marginals, adds))
 
 

@@ -9,8 +9,8 @@ the folds' guesses together would not be valid.
 
 Rates of an attack over unseen models: every target is one trial.
 
-A trial absorbs any effect of a model on all its records at once. The thresholds are chosen on the
-shadows alone, by attacking each with the others.
+A trial absorbs any effect of a model on all its records at the same time. The thresholds are
+chosen on the shadows alone, by attacking each with the others.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from narcissus.results import Approximate, Estimate, Grade, NotAssessed, Result,
 
 RATES = (0.001, 0.01, 0.1)
 _FOLDS = (
-    "each fold is an audit of its own, and half of them refute at half the error: valid however "
+    "each fold is a separate audit, and half of them refute at half the error: valid however "
     "folds that share models depend on each other"
 )
 _HELD_OUT = "the targets are nobody's shadows: all their coins are fresh, and count together"
@@ -216,12 +216,12 @@ class MembershipAudit(Result):
             head = ""
         elif self.epsilon > 0:
             head = (
-                f"REFUTED (sampled): {who}; with {level} the training is not "
+                f"REFUTED (estimated): {who}; with {level} the training is not "
                 f"({lower(self.epsilon)}, {self.delta:g})-DP nor better"
             )
         else:
             head = (
-                f"NOTHING REFUTED (sampled): {who}; {level} rules out no epsilon at delta "
+                f"NOTHING REFUTED (estimated): {who}; {level} rules out no epsilon at delta "
                 f"{self.delta:g}"
             )
         lines = [

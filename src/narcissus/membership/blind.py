@@ -70,7 +70,7 @@ class BlindBaseline(Fact):
 
     @property
     def spares_refutation(self) -> bool:
-        """Whether what is refuted stands: it compares records with a coin, never outsiders."""
+        """Whether what is refuted still holds: it compares records with a coin, never outsiders."""
         return not self.told or self.compared == OUTSIDERS
 
     def __str__(self) -> str:

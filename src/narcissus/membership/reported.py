@@ -20,7 +20,7 @@ _EVERY = 8  # points of a curve for each factor of ten
 
 
 class RocCurve(Fact):
-    """Points of a curve for a logarithmic axis, with limits that hold at all of them at once."""
+    """Points of a curve for a logarithmic axis, with limits that hold jointly at all of them."""
 
     name: str
     grade: Grade
@@ -62,10 +62,10 @@ def refutation_stands(blind: Sequence[BlindBaseline]) -> bool:
 
 
 def void_text(blind: Sequence[BlindBaseline]) -> str:
-    """Describe what points alone tell, and what stands; empty where they tell nothing."""
+    """Describe what points alone tell, and what still holds; empty where they tell nothing."""
     sentences = [str(baseline) for baseline in blind if baseline.told]
     if sentences and refutation_stands(blind):
-        sentences.append("What is refuted stands: it rests on the records with a coin alone.")
+        sentences.append("The refutation still holds: it rests on the records with a coin alone.")
     return " ".join(sentences)
 
 
@@ -106,7 +106,7 @@ class RateTold(Fact):
 
     @classmethod
     def of(cls, band: RocBand, rate: float, base_rate: float | None) -> RateTold:
-        """Read both off a band; why one cannot be seen stands in its place."""
+        """Read both off a band; why one cannot be seen is in its place."""
         why = "" if band.sees(rate) else band.unseen(rate)
         precision = None if base_rate is None else band.precision_at(rate, base_rate)
         return cls(

@@ -287,7 +287,7 @@ def _numbers(path: Path, table: pd.DataFrame, column: str) -> Floats:
 
 Kind = Literal["own coins", "pairs of opposites", "fixed number"]
 _SAID: dict[Kind, str] = {
-    "own coins": "every record was put into every model by an independent coin of its own",
+    "own coins": "every record was put into every model by a separate independent coin",
     "pairs of opposites": (
         "models came in pairs, each record in one of the two by a fair coin; a target's opposite "
         "is not among its shadows"
@@ -341,7 +341,7 @@ def coin_design(data: ShadowScores) -> CoinDesign:
     """Find out how records were put into models.
 
     Raises InputError: a record is in too many or too few models for its prior, or two models share
-        too many records for coins of their own (chance at most 1e-6 in all).
+        too many records for separate coins (chance at most 1e-6 in all).
     """
     none = np.full(data.models, -1, dtype=np.intp)
     coined = ~data.outsiders & (data.priors < 1)
@@ -408,7 +408,7 @@ def _check_alone(
     """Refuse records of which too many are in the very models of an earlier one.
 
     Whatever came before, a record repeats one of them with at most their number times the chance
-    of its likeliest models (``log_chance``, or of coins of its own). So the count is at most a sum
+    of its likeliest models (``log_chance``, or of separate coins). So the count is at most a sum
     of independent coins, whose tail is at most the binomial one (Hoeffding 1956, Theorem 4).
     """
     _, first, place = np.unique(inside, axis=1, return_index=True, return_inverse=True)
@@ -423,7 +423,7 @@ def _check_alone(
         names = np.flatnonzero(coined)[[first[place[again[0]]], again[0]]]
         raise InputError(
             f"{again.size:,} of {chance.size:,} records are in the very models of an earlier one, "
-            f"such as {names[1]} in those of {names[0]}, which coins of their own do not do: where "
+            f"such as {names[1]} in those of {names[0]}, which separate coins do not do: where "
             "one coin put several records in, name their `clusters` (in a table the column "
             "`cluster`); each then counts once"
         )
@@ -442,6 +442,6 @@ def _check_models(inside: NDArray[np.bool_], alike: Floats) -> None:
         raise InputError(
             f"models {row[worst]} and {other[worst]} agree on "
             f"{agree[row[worst], other[worst]]:.0f} of {records} records, where {expected:.0f} are "
-            "expected of coins of their own; audit only one of models that were trained on the "
+            "expected of separate coins; audit only one of models that were trained on the "
             "same, or on opposite, records"
         )

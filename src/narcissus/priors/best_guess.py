@@ -137,10 +137,12 @@ def best_guess(
     are guesses of all columns together; see `most_rounds`. ``start`` is a guess in each row to
     improve upon, shape (rows, columns); by default the likeliest value of each column.
 
-    *Proof.* Let ``U(k | s)`` be, for the columns that hang on a column and for given values ``s``
+    *Proof.* Let ``U(k | s)`` be, for the columns that depend on a column and for given values ``s``
     of those that it is tied to, a number that the chance of at least ``k`` right ones never
-    exceeds, whatever is guessed of them. Columns that hang on different ones are independent given
-    these, and a sum of independent counts is largest where each is, for every ``k`` at once. So the
+    exceeds, whatever is guessed of them. Columns that depend on different ones are independent
+    given
+    these, and a sum of independent counts is largest where each is, for every ``k`` at the same
+    time. So the
     law of the sum of what these tails say is one of the same kind; the column's own guess adds the
     chance that it is right and the others are exactly ``k - 1``; and the largest over its guesses,
     for each ``k`` and ``s`` apart, is ``U``. Where a column has one guess left it depends on

@@ -71,8 +71,8 @@ def elimination_order(shape: Sequence[int], scopes: Iterable[Sequence[int]]) -> 
     if widest is not None and widest.cells(shape) > MAX_CLIQUE:
         raise TooLargeError(
             f"the prior ties {len(widest.clique)} unknown columns together with "
-            f"{widest.cells(shape):,} joint values, at most {MAX_CLIQUE:,} are taken at once; fit "
-            "a network with fewer parents, or take fewer or coarser unknown columns"
+            f"{widest.cells(shape):,} joint values, at most {MAX_CLIQUE:,} are taken at the same "
+            "time; fit a network with fewer parents, or take fewer or coarser unknown columns"
         )
     return steps
 
@@ -329,7 +329,7 @@ def likeliest(
     the factors. The chain of the maximised columns has for every beginning of a joint value the
     probability of its best completion. So a beginning below ``least`` is left out with all that
     follows. Of more than ``most`` beginnings only the best ``most`` are followed, since each of
-    these leads to a value of its own that is at least as likely as all that the others lead to. No
+    these leads to a separate value that is at least as likely as all that the others lead to. No
     search ever returns with nothing, and the best beginning left out is the likeliest value not
     listed.
     """

@@ -11,7 +11,7 @@ and that does not, and with ``b`` the own baseline of ``z``,
                                                P_u(y) ( s_u / (s_u + t_l) - e^epsilon b_l ) )
 
 where an index ``u`` (``l``) stands for sums of the largest (least) chances, since ``s / (s + t)``
-grows with ``s`` and falls with ``t``; where the bracket is negative, ``P_l`` stands before it. The
+grows with ``s`` and falls with ``t``; where the bracket is negative, ``P_l`` is before it. The
 sum over releases of the largest positive part bounds ``delta`` everywhere.
 
 *Distance.* An attacker's success is the mean of a number in [0, 1] over ``S``, its baseline one

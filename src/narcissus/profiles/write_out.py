@@ -1,4 +1,4 @@
-"""A small game written out: the exact resilience of a mechanism, against every attacker at once.
+"""A small game written out: the exact resilience of a mechanism, against every attacker.
 
 For a release ``y`` (with what the attacker was told) and an attempt ``z``, let
 ``s(y, z) = Pr[R(S, z) = 1, M(S) = y]`` and ``b(y, z) = Pr[M(S) = y, R(T, z) = 1]``. The mechanism
@@ -576,7 +576,7 @@ _SAID = {
 
 
 def number(delta: float, spec: str = ".6g") -> str:
-    """Format an exact delta; 0 may stand for a lost positive one, and is not written as 0.
+    """Format an exact delta; 0 may be for a lost positive one, and is not written as 0.
 
     `ROUNDING` exceeds chances below 1e-308, and a gain lost between numbers equal in all digits.
     """

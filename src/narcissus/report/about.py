@@ -1,4 +1,4 @@
-"""What a record says beside its page, and who says it: the layout of a kind of rows."""
+"""What a record says next to its page, and who says it: the layout of a kind of rows."""
 
 from __future__ import annotations
 

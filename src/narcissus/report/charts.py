@@ -72,7 +72,7 @@ def edge_line(axes: Axes, at: float, right: float, words: str) -> None:
 
 
 def threshold_line(axes: Axes, at: float) -> None:
-    """Draw what is allowed, its name beside the line, towards the middle."""
+    """Draw what is allowed, its name next to the line, towards the middle."""
     axes.axvline(at, color=RUST, linewidth=1.4, linestyle=DOTS)
     to_left = at > sum(axes.get_xlim()) / 2
     axes.annotate(
@@ -182,7 +182,7 @@ def curves(
 
     figure: empty.
     lines: what is drawn, each with a value for each setting.
-    places: where each setting stands on the horizontal axis, such as log10 of epsilon.
+    places: where each setting is on the horizontal axis, such as log10 of epsilon.
     labels: what is written below each setting.
     apart: the setting, by its number, that belongs on no scale (no noise); its points are not
         joined with the others.
@@ -331,10 +331,18 @@ def dot_plot(
         text.set_fontweight("bold" if row.bold else "normal")
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-    used = [(without, WITHOUT), (with_it, WITH)]
-    if any(row.ceiling for row in rows):
-        used.append(("ceiling", CEILING))
-    key_of(figure, used)
+    key_of(
+        figure,
+        [
+            mark
+            for mark, is_drawn in (
+                ((without, WITHOUT), any(row.without is not None for row in rows)),
+                ((with_it, WITH), any(row.with_it for row in rows)),
+                (("ceiling", CEILING), any(row.ceiling for row in rows)),
+            )
+            if is_drawn
+        ],
+    )
 
 
 def _places(axes: Axes, rows: Sequence[Row]) -> list[float]:

@@ -83,7 +83,7 @@ def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
 
 def grades() -> list[Text | Facts]:
     return [
-        Text(["How far each number can be trusted is written beside it:"]),
+        Text(["How far each number can be trusted is written next to it:"]),
         Facts([(grade_word(grade), text) for grade, text in GRADES.items()]),
     ]
 

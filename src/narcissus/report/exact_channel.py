@@ -1,4 +1,4 @@
-"""What a channel leaks that is known exactly: numbers, table and heat map, wherever they stand."""
+"""What a channel leaks that is known exactly: numbers, table and heat map, wherever they are."""
 
 from __future__ import annotations
 

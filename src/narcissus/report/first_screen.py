@@ -8,7 +8,7 @@ terminal, Markdown and JSON hold the same (`narcissus.report.reach` says how num
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import PurePath
 from textwrap import shorten
@@ -36,7 +36,7 @@ from narcissus.study.record import Record
 
 NO_GROUPS = "We did not look at groups. An average can hide who loses most."
 NO_GROUP = "We found no group at clearly higher risk. A small group could still be."
-EXACT = "The study is as it was described: nothing is sampled."
+EXACT = "The study is as it was described: nothing is estimated."
 MOST_BULLETS, MOST_LETTERS = 3, 50
 LONGEST = 200
 """Letters of one bullet; what the verdict rests on, further below, has the whole of it."""
@@ -47,7 +47,7 @@ COLUMNS = 50
 def surely_largest(limits: Sequence[tuple[float, float] | None]) -> int | None:
     """Return the place of the group whose lower limit is above all others' upper limits.
 
-    limits: lower and upper limit of each group of one partition, which hold at once; None of a
+    limits: lower and upper limit of each group of one partition, which hold jointly; None of a
         group that has none. None is returned where no group is surely above all others, as of a
         single group: so a group that is not the largest is named at most as often as limits fail.
 
@@ -98,9 +98,11 @@ class Glance:
     given: What the limit assumes.
     notes: Sentences that what it rests on begins with: "Counted: 6 of 8 images."
     declared: What the user declares and no number shows, a clause each.
-    implied: What a verdict in favour takes as given that nobody declares, a clause each.
+    implied: What a verdict in favour assumes that nobody declares, a clause each.
     is_open: Whether the figures are of people whom an open question is about: what they are beyond
         the figure without is drawn, and nothing says that the release added it.
+    allowed: The share that the threshold allows, in [0, 1], where the row that decided has another
+        unit; None: it follows from that row.
     """
 
     unit: str
@@ -129,6 +131,7 @@ class Glance:
     declared: Sequence[str] = ()
     implied: Sequence[str] = ()
     is_open: bool = False
+    allowed: float | None = None
 
 
 @dataclass(frozen=True)
@@ -162,6 +165,7 @@ class FirstScreen:
     """What a report opens with.
 
     without, with_it, most: Squares of the picture, the last rounded up; None for no figure.
+    allowed: Squares that the threshold allows, rounded down; None where it is not drawn.
     total: Squares in all: 100, or as many as were counted.
     is_shown: Whether what the release adds is beyond chance: else it has no squares.
     decided_by: The row that decided, by its place in the record, with its numbers and its
@@ -192,6 +196,7 @@ class FirstScreen:
     decided_by: DecidedBy | None = None
     about: str = ""
     is_open: bool = False
+    allowed: int | None = None
 
     @property
     def subtitle(self) -> str:
@@ -201,20 +206,20 @@ class FirstScreen:
 
     @property
     def key(self) -> str:
-        """Describe the picture in a line: each sign that is drawn, and that nothing was added."""
+        """Name each sign that is drawn, and then say where nothing is added."""
         signs = [f"{GUESSED} without the release"] if GUESSED in self.squares else []
         if MORE in self.squares:
-            beyond = "beyond it; what explains these is open" if self.is_open else "added by it"
+            beyond = "beyond it; the reason is open" if self.is_open else "added by it"
             signs.append(f"{MORE} {beyond}")
-        elif self.with_it is None:
-            signs.append("what the release adds is not assessed")
-        else:
-            signs.append(
-                "less than one added by it" if self.is_shown else "nothing is shown to be added"
-            )
+        if self.allowed is not None:
+            signs.append(f"{THRESHOLD} threshold")
         if self.most is not None:
-            signs.append(f"{LIMIT} nobody gets further")
-        return f"{self.total} {self.unit}: {', '.join(signs)}"
+            signs.append(f"{LIMIT} bound on every attacker")
+        names = f": {', '.join(signs)}" if signs else ""
+        remark = ""
+        if MORE not in self.squares and self.with_it is not None:
+            remark = " The release adds less than one." if self.is_shown else f" {NO_GAIN}"
+        return f"{self.total} {self.unit}{names}.{remark}"
 
     @property
     def rows(self) -> int:
@@ -231,16 +236,26 @@ class FirstScreen:
     @property
     def edge(self) -> str:
         """Return the proved limit as an SVG path on a grid of 20 by 5; empty for none."""
-        if self.most is None:
-            return ""
-        row, column = divmod(self.most, 20)
-        step = f"M0,{row + 1}H{column}V{row}H20"
-        return step if column else f"M0,{row}H20"
+        return _edge_after(self.most)
+
+    @property
+    def threshold(self) -> str:
+        """Return the threshold as an SVG path on the same grid; empty for none."""
+        return _edge_after(self.allowed)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all that it holds as plain values."""
         sentences = [{"text": text, "grade": grade} for text, grade in self.sentences]
         return {**asdict(self), "sentences": sentences}
+
+
+def _edge_after(squares: int | None) -> str:
+    """Return the line behind so many squares as an SVG path; empty for none."""
+    if squares is None:
+        return ""
+    row, column = divmod(squares, 20)
+    step = f"M0,{row + 1}H{column}V{row}H20"
+    return step if column else f"M0,{row}H20"
 
 
 def placed(alike: Sequence[str], settings: int) -> str:
@@ -271,7 +286,8 @@ def voided(unit: str, unseen: str) -> Glance:
     )
 
 
-GUESSED, MORE, REST, LIMIT = "■", "▲", "·", "|"
+GUESSED, MORE, REST, LIMIT, THRESHOLD = "■", "▲", "·", "|", "¦"
+NO_GAIN = "No gain from the release is shown."
 
 
 def paragraph(case: StudyJudgement, words: Glance) -> str:
@@ -394,7 +410,36 @@ def first_screen(record: Record, case: StudyJudgement, glance: Glance) -> FirstS
         decided_by=_decided_by(glance, decision),
         about=glance.about,
         is_open=glance.is_open,
+        allowed=_allowed(glance, decision, picture),
     )
+
+
+def _allowed(
+    glance: Glance, decision: Decision | None, picture: Mapping[str, int | None]
+) -> int | None:
+    """Count the squares that the threshold allows, rounded down.
+
+    A threshold of a gain is drawn where the picture shows that very gain.
+    """
+    first, second = picture["without"], picture["with_it"]
+    if first is None and second is None:
+        return None
+    share = glance.allowed
+    limit = None if decision is None else decision.limit
+    if share is None and decision is not None and limit is not None and glance.accepted:
+        before, after = (
+            None if reach.found is None else reach.found.value
+            for reach in (glance.without, glance.with_it)
+        )
+        gain = decision.row.quantity.value
+        if glance.view.form == "share":
+            share = glance.view.number(limit)
+        elif glance.view.form == "more" and None not in (before, after, gain):
+            is_drawn = abs((after or 0.0) - (before or 0.0) - (gain or 0.0)) < 1e-9
+            share = (before or 0.0) + limit if is_drawn else None
+    if share is None:
+        return None
+    return int(lower((picture["total"] or 100) * min(1.0, max(0.0, share)), places=0))
 
 
 def _picture(
@@ -424,7 +469,7 @@ def _picture(
 
 
 def _is_of(glance: Glance, reach: Reach, decision: Decision | None) -> bool:
-    """Return whether a figure is of the row that decided: the row itself, or one beside it."""
+    """Return whether a figure is of the row that decided: the row itself, or one next to it."""
     if glance.is_open or reach.row is None or decision is None or reach.is_decided:
         return True
     row, other = reach.row, decision.row
@@ -494,7 +539,7 @@ def _limit(glance: Glance, contradictions: Sequence[str]) -> Reach | None:
 def holds_if(status: Status, declared: Sequence[str], implied: Sequence[str] = ()) -> str:
     """Say what a verdict takes from the user's declarations; "" where it is against the release.
 
-    implied: what it takes as given that nobody declares, a clause each.
+    implied: what it assumes that nobody declares, a clause each.
 
     >>> holds_if("not shown", ["`note` tells nothing about a person"])
     'This holds if, as you declare, `note` tells nothing about a person.'
@@ -535,13 +580,13 @@ def _plain_answer(status: Status, unaccounted: Sequence[Unaccounted], glance: Gl
 
 
 def _exact(case: StudyJudgement) -> str:
-    """Say that nothing is sampled, or that what is sampled does not decide."""
+    """Say that nothing is estimated, or that what is sampled does not decide."""
     trials = [row.quantity.trials or 0 for row in case.findings.rows]
     if case.grade not in CERTAIN:
-        return f"What decides is {grade_word(case.grade)}."
+        return f"The deciding number is {grade_word(case.grade)}."
     if not any(trials):
         return EXACT
-    return f"What decides is exact. {max(trials):,} trials stand beside it, and decide nothing."
+    return f"The decision is exact. {max(trials):,} trials are shown, and decide nothing."
 
 
 def _declarations(unaccounted: Sequence[Unaccounted]) -> Iterator[str]:
@@ -670,6 +715,8 @@ def _level(confidence: float | None) -> str:
 
 
 PLAIN: dict[str, str] = {
+    "every record was put into every model by": "an independent coin put each record into each "
+    "model",
     "the guarantee is about changing one canary's value": "the guarantee is about adding or "
     "removing one record",
     "nothing about when the number of guesses was chosen": "",
@@ -791,8 +838,7 @@ def markdown(first: FirstScreen) -> str:
             for text, grade in first.sentences
         ),
         "",
-        plain_markdown(first.hardest),
-        "",
+        *([plain_markdown(first.hardest), ""] if first.hardest else []),
         "What this rests on:",
         "",
         *(f"* {plain_markdown(text)}" for text in first.rests_on),

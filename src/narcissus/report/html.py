@@ -70,7 +70,7 @@ class _Blocks:
         return [(_named(entry), meaning_of(entry)) for entry in new]
 
     def text(self, text: str) -> Markup:
-        """Return a text whose words can be asked what they mean, where they stand."""
+        """Return a text whose words can be asked what they mean, where they are."""
         parts, end = [Markup()], 0
         for start, stop, entry in () if text.startswith("narcissus ") else words_in(text):
             if entry not in self.known and not (entry in TERMS and entry in self.told):

@@ -64,7 +64,7 @@ def membership_page(found: MembershipAudit, asked: Asked) -> Page:
                 "limits how often any attack names it. A third of the canaries chooses how many "
                 "are guessed, the others are counted. Folds that share models depend on each "
                 "other: half of them must refute, each at half the error.",
-                "Limits of the curve, its area and its precisions hold at once, by exact chances "
+                "Limits of the curve, its area and its precisions hold jointly, by exact chances "
                 "that an order statistic crosses its limits. Rates over further models count a "
                 "target as one trial, at thresholds that the shadows alone have chosen.",
             ),
@@ -116,8 +116,8 @@ def _rates(found: MembershipAudit) -> list[Block]:
         ]
         blocks.append(
             Grid(
-                f"Mean over further models, {found.targets} trials; limits for all at once at "
-                f"{level}, whatever the records of a model have in common",
+                f"Mean over further models, {found.targets} trials; limits for all at the same "
+                f"time at {level}, whatever the records of a model have in common",
                 heads,
                 across,
                 grades=graded("sampled", across),

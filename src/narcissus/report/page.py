@@ -6,7 +6,7 @@ drawn from the page alone, so a new kind of study needs no template and no CSS.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -190,3 +190,10 @@ class Page:
     verdict: Verdict
     sections: Sequence[Section] = field(default_factory=tuple)
     first: FirstScreen | None = None  # What a report of a study opens with
+    lead: Figure | None = None  # Of a sweep: the picture of the first screen, the risk by setting
+
+    @property
+    def blocks(self) -> Iterator[Block]:
+        """Yield all blocks in order, the picture of the first screen before the sections."""
+        yield from () if self.lead is None else (self.lead,)
+        yield from (block for section in self.sections for block in section.blocks)

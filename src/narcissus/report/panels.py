@@ -39,7 +39,7 @@ class Panel:
     log_x: bool = False
     log_y: bool = False
     names: Sequence[str] = ()
-    """What stands at x = 0, 1, 2, ... where x are no numbers; points may stand a little beside."""
+    """What is at x = 0, 1, 2, ... where x are no numbers; points may be a little beside."""
 
 
 def draw(canvas: MplFigure, *, panels: Sequence[Panel]) -> None:

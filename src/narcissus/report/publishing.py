@@ -25,11 +25,11 @@ _HOW = (
     "Noise has the scale that its epsilon needs for the tables as a whole.",
 )
 _GAME = (
-    "The attacker knows the columns of the tables, and names the likeliest secret. Of suppressed, "
+    "The attacker knows the columns of the tables, and names the likeliest secret. For suppressed, "
     "rounded and perturbed tables they weigh all data sets that agree, by the chance that numbers "
     "are perturbed or rounded so (fitted: they scale proportions to what is printed, without "
-    "chances). Of noise they take the numbers of the finest table as they are. The baseline is the "
-    "same attack on people whom the tables leave out. Another attack may get more.",
+    "chances). For noise they take the numbers of the finest table as they are. The baseline is "
+    "the same attack on people whom the tables leave out. Another attack may get more.",
 )
 
 
@@ -71,7 +71,7 @@ def compared_rules(found: RulesCompared) -> Page:
     unplayed = [rule.name for rule in found.rules if rule.game is None]
     if found.trials and unplayed:
         words.append(
-            "What an attack gets was not assessed, as time ran out (--seconds) or the "
+            "The success of an attack was not assessed, as time ran out (--seconds) or the "
             f"tables are too large: {'; '.join(unplayed)}."
         )
     if words:
@@ -98,7 +98,7 @@ def _headline(found: RulesCompared) -> str:
         if best.suppressed
         else (f"suppresses no cell, and printed counts are {best.error:.2g} away on average")
     )
-    return f"{many}. Of these, “{best.name}” loses the least: it {lost}."
+    return f"{many}. Among these, “{best.name}” loses the least: it {lost}."
 
 
 def _row(one: RuleCompared, found: RulesCompared) -> list[str | float | None]:

@@ -1,4 +1,4 @@
-"""ROC curves with their limits on logarithmic axes, and the rates and precisions beside them."""
+"""ROC curves with their limits on logarithmic axes, and the rates and precisions next to them."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def roc_figure(
             cells[-1] += [precision.quantity.value, limits_of(precision.quantity)]
     note = " The heavy line is what nobody exceeds if the training keeps what is declared."
     grid = Grid(
-        "Members told at each false-positive rate; limits of an attack hold for all of them at "
-        "once",
+        "Members told at each false-positive rate; limits of an attack hold jointly for all of "
+        "them",
         (*columns, *precision_columns),
         cells,
         grades=[row.quantity.grade for row in rate_rows],

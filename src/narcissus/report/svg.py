@@ -1,6 +1,6 @@
-"""Figures as SVG to stand inside a page: small, the same each time, and readable by all.
+"""Figures as SVG to be put inside a page: small, the same each time, and readable by all.
 
-matplotlib draws; what it writes for a file of its own (metadata, namespaces, ids that clash when
+matplotlib draws; what it writes for a separate file (metadata, namespaces, ids that clash when
 two figures share a page) is then taken away, and colours and fonts are left to the page.
 """
 

@@ -9,7 +9,7 @@ from functools import partial
 
 from narcissus._visible import WORD_JOINER, visible
 from narcissus.report.envelope import OPEN, PROVENANCE, page_of
-from narcissus.report.first_screen import COLUMNS, LIMIT, FirstScreen
+from narcissus.report.first_screen import COLUMNS, LIMIT, THRESHOLD, FirstScreen
 from narcissus.report.format import NO_BREAK, SIGNS, STATUS, cell, contradicted, grade_word
 from narcissus.report.page import Block, Facts, Figure, Grid, Items, Page, Pictures, Text, Verdict
 from narcissus.report.words import meaning_of, words_in
@@ -210,7 +210,7 @@ def _first(first: FirstScreen) -> Iterator[str]:
         yield ""
     for text, grade in first.sentences:
         yield from _wrap(f"{text}{f' [{grade_word(grade)}]' if grade else ''}", rest="  ")
-    yield from _wrap(first.hardest, rest="  ")
+    yield from _wrap(first.hardest, rest="  ") if first.hardest else ()
     yield "This rests on:"
     for text in first.rests_on:
         yield from _wrap(text, first="- ", rest="  ")
@@ -219,12 +219,15 @@ def _first(first: FirstScreen) -> Iterator[str]:
 
 def _squares(first: FirstScreen) -> Iterator[str]:
     """Yield a sign for each square, a hundred in two lines, and a line where the limit is."""
+    edges = ((first.allowed, THRESHOLD), (first.most, LIMIT))
     for start in range(0, first.total, COLUMNS):
         line = ""
-        for place in range(start, min(start + COLUMNS, first.total)):
-            line += LIMIT if place == first.most else " " if place % 10 == 0 else ""
+        end = min(start + COLUMNS, first.total)
+        for place in range(start, end):
+            line += "".join(sign for at, sign in edges if at == place) or " " * (place % 10 == 0)
             line += first.squares[place]
-        yield f" {line}"
+        last = "".join(sign for at, sign in edges if at == end == first.total)
+        yield f" {line}{last}"
     yield from _wrap(first.key, first="  ")
 
 
@@ -246,7 +249,8 @@ def _deciding(page: Page) -> list[str]:
     Lists are cut before texts, and tables are left out before either.
     """
     verdict = page.verdict
-    blocks = [b for s in page.sections if s.title != PROVENANCE for b in s.blocks]
+    blocks: list[Block] = [] if page.lead is None else [page.lead]
+    blocks += [b for s in page.sections if s.title != PROVENANCE for b in s.blocks]
     open_ = next((b for b in blocks if isinstance(b, Items) and b.title == OPEN), None)
     tables = (b.table if isinstance(b, Figure) else b for b in blocks)
     lines: list[str] = []
@@ -283,7 +287,9 @@ def page_text(page: Page) -> str:
     lines = [page.title, "=" * min(len(page.title), WIDTH)]
     lines += _wrap(page.subtitle) if page.subtitle else []
     if page.first is not None:
-        lines += [*_first(page.first), "", "", _RESTS, "-" * len(_RESTS)]
+        lines += _first(page.first)
+        lines += ["", *_block(page.lead)] if page.lead is not None else []
+        lines += ["", "", _RESTS, "-" * len(_RESTS)]
     lines += ["", *_verdict(page.verdict)]
     for section in page.sections:
         lines += ["", "", section.title, "-" * min(len(section.title), WIDTH)]

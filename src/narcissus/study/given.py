@@ -39,7 +39,7 @@ def split(study: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the plain part of a study, and the objects in it by the names that stand for them.
 
     A key whose value is None counts as left out; NumPy's and pandas' numbers and lists, tuples,
-    paths and `Bins` are taken for what a file would say. An object in the place of a section stands
+    paths and `Bins` are taken for what a file would say. An object in the place of a section is
     for ``{"name": object}``. A key that is no text, or too deep a study, raises StudyError.
     """
     objects = _Objects()
@@ -111,7 +111,7 @@ def digest_of_object(value: Any) -> str:
     """Return the SHA-256 of an object: of the module that it comes from, and of what it holds.
 
     Objects with the same digest play the same. What was defined in a notebook or within a function
-    cannot be told apart so (what it calls may have changed): each has a digest of its own, which
+    cannot be told apart so (what it calls may have changed): each has a separate digest, which
     begins with `UNKNOWN`, so that no run continues the trials of another.
     """
     kind = value if isinstance(value, type) or inspect.isfunction(value) else type(value)

@@ -80,8 +80,8 @@ class RunOptions:
 class Outcome:
     """What a kind of study found, ready for the record.
 
-    ``grade`` is the weakest grade of what the status rests on, ``assumptions`` what it takes as
-    given, ``contradictions`` the pairs of findings that cannot both hold, each as a sentence.
+    ``grade`` is the weakest grade of what the status rests on, ``assumptions`` what it assumes,
+    ``contradictions`` the pairs of findings that cannot both hold, each as a sentence.
     """
 
     title: str
@@ -101,7 +101,7 @@ class StudyKind(Protocol):
     model: type[BaseModel]
     """Schema of the study file, a pydantic model with ``extra="forbid"``."""
     result: type[StudyResult]
-    """Model of what a record says beside its rows."""
+    """Model of what a record says next to its rows."""
     layout: str
     """``module:attribute`` of its words and its page."""
 
@@ -132,7 +132,7 @@ def require_installed(name: str) -> None:
     if name in OF_PAPERS and name not in KINDS:
         raise InputError(
             f"studies of kind {name!r} need the package narcissus-papers, which is not installed "
-            "here: it is in packages/narcissus-papers of the sources, and has a wheel of its own"
+            "here: it is in packages/narcissus-papers of the sources, and has a separate wheel"
         )
 
 

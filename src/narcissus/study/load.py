@@ -22,7 +22,7 @@ from narcissus.study.toml import Document, read_document, validate
 class Study:
     """A study as it was read: its kind, its settings and the folder that its paths start from.
 
-    ``code`` is the permission to run code of its own, and what was run.
+    ``code`` is the permission to run custom code, and what was run.
     """
 
     kind: str
@@ -57,7 +57,7 @@ def load_study(
         wherever a file would name a ``module:attribute`` (`narcissus.study.given`).
     folder: Where relative paths in the study start; None: the folder of the file, for a dictionary
         the current one.
-    allow_code: Whether it may run code of its own, ``module:attribute``: modules beside the file,
+    allow_code: Whether it may run its own code, ``module:attribute``: modules next to the file,
         or installed ones that declare the part. Such code can do whatever you can. Objects in a
         dictionary need no permission.
 
@@ -98,7 +98,7 @@ def load_study(
 def read_settings(document: Document, code: OwnCode | None = None) -> Study:
     """Check a document against the schema of its kind; the files that it names are not read.
 
-    code: Permission to run code of its own; None gives none.
+    code: Permission to run custom code; None gives none.
 
     StudyError: The study is wrong; one line a mistake.
     """

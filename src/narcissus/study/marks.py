@@ -181,7 +181,7 @@ def write_results(folder: Path, texts: Mapping[str, str], *, restart: bool = Fal
             except OSError as error:
                 if not written:
                     raise
-                why = f"{error.strerror}; {' and '.join(written)} beside it was written"
+                why = f"{error.strerror}; {' and '.join(written)} next to it was written"
                 raise type(error)(error.errno, why, error.filename) from error
             written.append(name)
 
@@ -196,7 +196,7 @@ def _refuse(folder: Path, names: list[str]) -> None:
 
 
 def replace_marked(path: Path, text: str, *, private: bool) -> None:
-    """Write a file beside a record; refuse to replace one that this installation did not write.
+    """Write a file next to a record; refuse to replace one that this installation did not write.
 
     private: whether it is for this user alone.
     """

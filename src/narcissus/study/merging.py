@@ -158,7 +158,7 @@ def tells_of_fewer(
     """Return whether groups of one division less groups of another are of too few people.
 
     labels: the group of each person, shape (people,); None where nobody can tell.
-    beside: the same of other divisions, which are shown.
+    next to: the same of other divisions, which are shown.
     least: fewest people of whom numbers may be known.
     """
     if labels is None:

@@ -81,7 +81,7 @@ class PartSection:
         return [n for n, target in parts.items() if not (self.flat and _nests(loaded(target)))]
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> core_schema.CoreSchema:
-        """Check sections by this class, and write them as they stand in a file."""
+        """Check sections by this class, and write them as they are in a file."""
         written = core_schema.plain_serializer_function_ser_schema(Part.to_dict)
         return core_schema.with_info_plain_validator_function(self._check, serialization=written)
 
@@ -131,7 +131,7 @@ class PartSection:
         if not isinstance(value, dict):
             message = f"must be a table with the key `name`, got {value!r}"
             return refused((), message)
-        alternative = ", or `module:attribute` of your own" if ROOMS[self.room].own else ""
+        alternative = ", or a custom `module:attribute`" if ROOMS[self.room].own else ""
         known = f"one of {', '.join(self.names())}{alternative}"
         if name in (None, ""):
             return refused((), f"has no `name`; it must be {known}")
@@ -146,7 +146,7 @@ def checked(room: str, section: Mapping[str, Any], folder: Path | None = None) -
 
 
 def _make_once(part: Part) -> None:
-    """Make the object, so that what is wrong is said with the line where it stands."""
+    """Make the object, so that what is wrong is said with the line where it is."""
     try:
         part.each()
     except NarcissusError as error:

@@ -1,7 +1,7 @@
 """A user's own class or function, named in a study file as ``module:attribute``.
 
 A study is data: such a name is an error unless whoever plays the study allows code. Then it names
-a module beside the study file, or an installed one that declares the part under the entry point
+a module next to the study file, or an installed one that declares the part under the entry point
 group ``narcissus.parts``; nothing else that Python could import.
 
 An object that was given from Python (`narcissus.study.given`) has a name that begins with
@@ -42,7 +42,7 @@ _LARGEST_PROGRAM = 2**28  # bytes of a file that a command names
 
 
 class OwnCode:
-    """The code of its own that a study may run, if it is ``allowed`` any, and what it ran.
+    """The custom code that a study may run, if it is ``allowed`` any, and what it ran.
 
     ``given`` are objects that were given from Python, by the names that stand for them; ``digests``
     the SHA-256 of the source of each module that was run, of each given object, and of each file
@@ -81,7 +81,7 @@ class OwnCode:
             _in_use.reset(token)
 
     def module(self, name: str, folder: Path) -> ModuleType | None:
-        """Import a module beside the study; None where there is none of that name."""
+        """Import a module next to the study; None where there is none of that name."""
         finder = _Beside(self._root, folder.resolve(), self.digests)
         if finder.place(name) is None:
             return None
@@ -104,7 +104,7 @@ def require_allowed(names: Iterable[str]) -> None:
     wanted = [name for name in dict.fromkeys(names) if not name.startswith(GIVEN)]
     if wanted and not (code is not None and code.allowed):
         raise InputError(
-            f"the study runs code of its own: {', '.join(wanted)}. A study is data unless you say "
+            f"the study runs its own code: {', '.join(wanted)}. A study is data unless you say "
             "otherwise: read that code, and if you trust it, allow it with --allow-code (in "
             "Python: allow_code=True)"
         )
@@ -131,7 +131,7 @@ def allow_scheduler(address: str) -> None:
 
 
 def load_attribute(name: str, folder: Path) -> Any:
-    """Import ``module:attribute``, from beside the study file or as an installed part.
+    """Import ``module:attribute``, from next to the study file or as an installed part.
 
     A name that stands for an object that was given from Python gives that object.
     """
@@ -153,7 +153,7 @@ def load_attribute(name: str, folder: Path) -> Any:
         missing = getattr(error, "name", None) or ""
         hint = ""
         if missing.isidentifier() and (folder / f"{missing}.py").is_file():
-            hint = f"; a module beside the study is imported as `from . import {missing}`"
+            hint = f"; a module next to the study is imported as `from . import {missing}`"
         raise InputError(f"cannot import {module_name!r} for {name!r}: {error}{hint}") from error
     except (Exception, SystemExit) as error:
         raise InputError(
@@ -190,7 +190,7 @@ def _installed(name: str, code: OwnCode) -> ModuleType:
     declared = {f"{point.module}:{point.attr}" for point in metadata.entry_points(group=GROUP)}
     if name not in declared or module_name.partition(".")[0] in sys.stdlib_module_names:
         raise InputError(
-            f"cannot import {module_name!r} for {name!r}: a part is a module beside the "
+            f"cannot import {module_name!r} for {name!r}: a part is a module next to the "
             f"study, or declared by an installed package (entry point group {GROUP!r})"
             f"{did_you_mean(name, declared)}"
         )
@@ -205,7 +205,7 @@ def _sha256(source: bytes) -> str:
 
 
 class _Beside(MetaPathFinder):
-    """Find modules beside a study by their files, under the study's own package only."""
+    """Find modules next to a study by their files, under the study's own package only."""
 
     def __init__(self, root: str, folder: Path, digests: dict[str, str]) -> None:
         self._root, self._folder, self._digests = root, folder, digests

@@ -2,7 +2,7 @@
 
 A part is a class or function of this package. Its options are read off its signature and its
 docstring (`narcissus.study.signatures`); nothing else needs to be said of it. The few parameters
-that are parts themselves, or no options, are marked where they stand (`narcissus._options`).
+that are parts themselves, or no options, are marked where they are (`narcissus._options`).
 """
 
 from __future__ import annotations
@@ -282,6 +282,6 @@ ROOMS: dict[str, PartKind] = {
 
 
 def loaded(target: str) -> Any:
-    """Import what ``module:attribute`` names; only for names that stand in this package."""
+    """Import what ``module:attribute`` names; only for names that are in this package."""
     module, _, attribute = target.partition(":")
     return getattr(import_module(module), attribute)

@@ -114,7 +114,7 @@ without_default_least_group = without_defaults(least_group=10)
 
 
 PRESET = "a preset of narcissus, which nobody decided on"
-"""Who set the threshold of a study that is proposed to be played at once."""
+"""Who set the threshold of a study that is proposed to be played at the same time."""
 
 
 class Approval(FileSection):
@@ -139,7 +139,7 @@ class GroupsByCopies(FileSection):
 
 
 def named_by_key(attacks: Any) -> Any:
-    """Name each attack by its key, where it has no name of its own."""
+    """Name each attack by its key, where it has no separate name."""
     if not isinstance(attacks, dict):
         return attacks
     sections = cast("dict[str, Any]", attacks)

@@ -39,7 +39,7 @@ def shipped_studies() -> list[Shipped]:
 
 
 def _beside(value: object) -> Iterator[Path]:
-    """Name the files that a study reads, whatever its kind: what it calls so lies beside it."""
+    """Name the files that a study reads, whatever its kind: what it calls so lies next to it."""
     if isinstance(value, dict | list):
         inner = cast("dict[str, object] | list[object]", value)
         for part in inner.values() if isinstance(inner, dict) else inner:

@@ -150,7 +150,7 @@ class TrialStore:
         return file
 
     def _refuse_strange(self, there: os.stat_result | None) -> None:
-        """Refuse what is not a file of its own: a link would have us write to wherever it leads."""
+        """Refuse what is not a separate file: a link would have us write to wherever it leads."""
         if there is not None and (not stat.S_ISREG(there.st_mode) or there.st_nlink > 1):
             raise StoreError(
                 f"{self.path} is a link, a folder or a pipe, and no file that a run has left "
@@ -243,7 +243,7 @@ class TrialStore:
         )
 
     def _keep_aside(self) -> Path:
-        """Copy a file in which nothing of ours is left beside it; return where."""
+        """Copy a file in which nothing of ours is left next to it; return where."""
         number = 1
         while os.path.lexists(aside := self.folder / f"trials.damaged-{number}.store"):
             number += 1

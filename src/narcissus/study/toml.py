@@ -199,7 +199,7 @@ def read_policy(
         return None, {}
     if study.threshold is not None:
         raise InputError(
-            f"the study has a [threshold] of its own, and the policy {policy} another: keep one"
+            f"the study has its own [threshold], and the policy {policy} another: keep one"
         )
     return validate(model, read_document(policy)), {"policy": file_digest(policy)}
 

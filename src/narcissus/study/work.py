@@ -59,7 +59,7 @@ def timed(
     hours: float | None,
     observer: Observer,
 ) -> FoundT | None:
-    """Take a measurement whose end cannot be foreseen, in a process of its own.
+    """Take a measurement whose end cannot be foreseen, in a separate process.
 
     measure: plays a little and gives what it took. What cannot be sent to another process is called
         in this one.

@@ -473,7 +473,7 @@ class SinglingOut(Claim):
                 raise InputError(
                     "the statement `singling-out` is about rows that are drawn independently from "
                     f"one distribution, and those of the world {name} are not; it works for bits, "
-                    "records, uniform, mona-lisa, or a world of your own"
+                    "records, uniform, mona-lisa, or a custom world"
                 )
 
     def prepare(self, game: Any) -> SinglingOut:
@@ -551,8 +551,8 @@ def largest_refuted(
     """Find the largest ``epsilon`` on a grid up to which the scores refute resilience.
 
     Each is bet against by all attackers together, and falls at log capital ``hurdle``,
-    ``log(1 / alpha)``. The last one before the first that stands is wrong only if one true claim
-    is refuted, so with the chance of a single test. None where ``epsilon = 0`` stands.
+    ``log(1 / alpha)``. The last one before the first that holds is wrong only if one true claim
+    is refuted, so with the chance of a single test. None where ``epsilon = 0`` holds.
     """
     packed = [_pack(scores) for scores in all_scores]
     epsilon = None

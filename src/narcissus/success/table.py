@@ -51,8 +51,8 @@ class Windows:
     def of(cls, numbers: Floats, distance: float) -> Windows:
         """Find the guesses that stand for all real numbers.
 
-        Values ``l .. h - 1`` are covered at once if and only if they span at most twice the
-        distance, by their middle; largest such sets that no listed value covers are added.
+        Values ``l .. h - 1`` are covered at the same time if and only if they span at most twice
+        the distance, by their middle; largest such sets that no listed value covers are added.
         """
         indices = np.arange(numbers.size)
         if distance == 0:

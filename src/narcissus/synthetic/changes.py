@@ -1,4 +1,4 @@
-"""People who stand in the file after it was changed in a way: mirrored, exchanged, recoded."""
+"""People who appear in the file after it was changed in a way: mirrored, exchanged, recoded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHANGED_ERROR = 0.001
 
 @dataclass(frozen=True)
 class ChangedPeople(BesideControl):
-    """People who stand in the file after it was changed in a way."""
+    """People who appear in the file after it was changed in a way."""
 
     way: str
     columns: tuple[str, ...]  # that were changed
@@ -48,5 +48,5 @@ class ChangedPeople(BesideControl):
 
 
 def most_people(each: Iterable[ChangedPeople]) -> ChangedPeople | None:
-    """Return the way by which most people stand in the file, the first of equals."""
+    """Return the way by which most people appear in the file, the first of equals."""
     return max(each, key=lambda people: people.standing, default=None)

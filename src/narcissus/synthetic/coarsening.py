@@ -230,7 +230,7 @@ def _blocks(
 ) -> list[str]:
     """Name the part of the column that each value is in: values that overlap are one part.
 
-    What stands for all values is a part of its own. Where all are one part, each value is its own.
+    What stands for all values is a separate part. Where all are one part, each value is its own.
     """
     texts = ["*" if v is None else v if isinstance(v, str) else number_label(v) for v in values]
     part = np.arange(len(values))

@@ -1,7 +1,7 @@
-"""Any few columns by which more people of the data stand in the file than coincidence explains.
+"""Any few columns by which more people of the data appear in the file than coincidence explains.
 
 A part of the rows may have a part of the columns of a person each. All sets of two and three
-columns are counted, and larger ones that grow out of those by which most people stand in the file.
+columns are counted, and larger ones that grow out of those by which most people appear in the file.
 
 Whatever the law of a file of independent rows, people who are alone in a cell meet its rows there
 no more often, on average, than ``t`` times the cells of exactly two people, and ``1 / t`` times the
@@ -45,7 +45,7 @@ _FEWEST = 5  # people who stand in the file by a set that is told
 
 @dataclass(frozen=True)
 class SomeColumns(BesideControl):
-    """People who are alone in the data by some columns, and stand in the file by these."""
+    """People who are alone in the data by some columns, and appear in the file by these."""
 
     columns: tuple[str, ...]
     unique: int
@@ -95,7 +95,7 @@ class SetCount:
         return (self.standing - self.expected) / math.sqrt(self.expected + 1)
 
     def is_beyond(self, error: float) -> bool:
-        """Check whether chance explains who stands in the file in at most ``error`` of files."""
+        """Check whether chance explains who appears in the file in at most ``error`` of files."""
         return self.standing > self.most(error)
 
     def most(self, error: float) -> float:
@@ -226,7 +226,7 @@ def most_meeting(views: Views, ours: Positions, error: float) -> float:
 
 
 def _moved(files: WholeFiles, ours: Positions, rng: np.random.Generator) -> float:
-    """Return how many stand in the file after numbers that may name people are exchanged."""
+    """Return how many appear in the file after numbers that may name people are exchanged."""
 
     def again(j: int) -> float:
         moved = (Views(files.moved(j, by), rng) for by in _MOVES)

@@ -53,7 +53,7 @@ class _Bags:
 
 
 def people_elsewhere(files: WholeFiles, sides: tuple[Positions, Positions]) -> NearerPeople | None:
-    """Return the people whose values stand in a row under other names, where these are too many."""
+    """Return the people whose values are in a row under other names, where these are too many."""
     ours, others = sides
     rows = files.rows("synthetic")
     if not _FEWEST <= min(len(ours), len(rows)) <= max(len(ours), len(rows)) <= MOST_NEARER:

@@ -9,10 +9,10 @@ from narcissus.synthetic.traces import Traces
 
 
 def by_lacking(without: Traces, lacking: Sequence[str]) -> Traces | None:
-    """Return what stands in the file by sets of columns of which the control lacks one.
+    """Return what appears in the file by sets of columns of which the control lacks one.
 
     A control that lacks a column tells nothing of copies by it, and makes no verdict milder: these
-    claims are a family of their own, at the level that they have where there is no control.
+    claims are a separate family, at the level that they have where there is no control.
 
     without: By all columns of the data and the file, with no control.
     """
@@ -24,7 +24,7 @@ def by_lacking(without: Traces, lacking: Sequence[str]) -> Traces | None:
 def with_lacking(traces: Traces, without: Traces, lacking: Sequence[str]) -> Traces:
     """Return what only a control explains: by the columns of all files, and by those it lacks.
 
-    traces: By the columns of all files, beside the control.
+    traces: By the columns of all files, next to the control.
     without: By all columns of the data and the file, with no control.
     """
     names = set(lacking)

@@ -1,4 +1,4 @@
-"""People of the data who stand in the file: counts, and how many would by coincidence."""
+"""People of the data who appear in the file: counts, and how many would by coincidence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Positions = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 CopiesName = Literal["copies"]
 COPIES: CopiesName = "copies"
-"""Name of the claim that people of the data stand in the file beyond others."""
+"""Name of the claim that people of the data appear in the file beyond others."""
 Flags = NDArray[np.bool_]
 MOST_VIEWS = 500
 """Most ways of being coarse that rows of one file are read by."""
@@ -77,7 +77,7 @@ class SeenFiles(Protocol):
 
 @dataclass(frozen=True)
 class Standing:
-    """People who are unique in the data on some columns, and stand in the file by these."""
+    """People who are unique in the data on some columns, and appear in the file by these."""
 
     columns: tuple[str, ...]
     unique: int
@@ -86,7 +86,7 @@ class Standing:
 
 
 class _CountOfPeople(Protocol):
-    """People who stand in the file, and how many would by coincidence."""
+    """People who appear in the file, and how many would by coincidence."""
 
     @property
     def unique(self) -> int: ...
@@ -106,7 +106,7 @@ class _PeopleAndControl(Protocol):
 
 
 class BesideControl:
-    """People who stand in the file, or are near it, beside those of the control."""
+    """People who appear in the file, or are near it, next to those of the control."""
 
     @property
     def is_explained(self: _PeopleAndControl) -> bool:
@@ -118,7 +118,7 @@ class BesideControl:
 
 
 class LimitedCount:
-    """People who stand in the file, of whom coincidences are limited in one way or another."""
+    """People who appear in the file, of whom coincidences are limited in one way or another."""
 
     def excess(self: _CountOfPeople, error: float) -> tuple[float, float, float]:
         """Return the share of unique people who are copied: estimate, lower and upper limit."""
@@ -133,7 +133,7 @@ class LimitedCount:
 class Copies(LimitedCount):
     """People of one side, one row of each, of whom copies are counted.
 
-    In a file of m fresh people of the same population, the unique people of n who stand in it are
+    In a file of m fresh people of the same population, the unique people of n who appear in it are
     at most 2 m / n times as many as there are pairs of people who are alike, on average: both are
     sums over kinds of people, of ``n p exp(-n p) (1 - exp(-m p))`` and ``(n p)^2 exp(-n p) / 2``
     (Good 1953). So coincidences are limited by the test of two Poisson counts (Przyborowski and
@@ -164,7 +164,7 @@ class Copies(LimitedCount):
 
     @property
     def expected(self) -> float:
-        """Coincidences: unique people who would stand in a file of other people.
+        """Coincidences: unique people who would appear in a file of other people.
 
         At most ``u (1 - exp(-x / u))`` of u people on average, if x rows of the file are theirs.
         """
@@ -204,10 +204,10 @@ class Copies(LimitedCount):
 
 @dataclass(frozen=True)
 class BesideMoves(Copies):
-    """People who stand in the file, where a column may number them and may measure them.
+    """People who appear in the file, where a column may number them and may measure them.
 
     Numbers that are given to one person each have no pairs, so these say nothing of coincidences.
-    Then as many people stand in a file of others as in one whose rows exchange the numbers with
+    Then as many people are in a file of others as in one whose rows exchange the numbers with
     their neighbours. The larger of both is expected.
     """
 
@@ -216,7 +216,7 @@ class BesideMoves(Copies):
 
     @property
     def expected(self) -> float:
-        """Coincidences: unique people who would stand in a file of other people."""
+        """Coincidences: unique people who would appear in a file of other people."""
         return max(super().expected, self.moved / self.moves)
 
     def most_coincidences(self, error: float) -> float:
@@ -231,7 +231,7 @@ class BesideMoves(Copies):
 
 @dataclass(frozen=True)
 class FileFacts:
-    """What stands in the file. All counts are exact."""
+    """What appears in the file. All counts are exact."""
 
     rows: int  # of the file
     verbatim: int  # of these, rows that equal a row of the data
@@ -337,9 +337,9 @@ def _persons(places: Positions, units: Positions | None, size: int) -> Positions
 def _standing(
     views: Views, ours: Positions, columns: Sequence[int], units: Positions | None = None
 ) -> tuple[Flags, Flags]:
-    """Check who stands in the file, and which rows of the file are in the data.
+    """Check who appears in the file, and which rows of the file are in the data.
 
-    A person stands in it if a row of the file is true of them and of nobody else. Shapes (people,)
+    A person is in it if a row of the file is true of them and of nobody else. Shapes (people,)
     and (rows of the file,).
     """
     hit, covered = np.zeros(len(ours), np.bool_), np.zeros(len(views.rows), np.bool_)
@@ -413,7 +413,7 @@ def absent_and_twins(
 
 
 def copies_of(views: Views, ours: Positions, rng: np.random.Generator) -> Copies:
-    """Count the people of one side who stand in the file, beside coincidences and decoys."""
+    """Count the people of one side who appear in the file, next to coincidences and decoys."""
     copies = copies_on(views, ours, range(len(views.fine)))
     if views.many > 1:
         return copies
@@ -432,7 +432,7 @@ def copies_by(views: Views, ours: Positions, like: Copies) -> Copies:
 
 
 def copies_on(views: Views, ours: Positions, columns: Sequence[int]) -> Copies:
-    """Count the people of one side who stand in the file by some columns, without decoys."""
+    """Count the people of one side who appear in the file by some columns, without decoys."""
     return Copies(
         len(ours),
         int(_unique(views, ours, columns).sum()),
@@ -450,8 +450,8 @@ def _decoys(views: Views, ours: Positions, rng: np.random.Generator) -> tuple[in
     """Make plausible people whom one half of the data lacks; look for them in the file.
 
     A decoy is a unique person with one value of somebody who is like them in other columns. The
-    other half of the data is a fresh sample: the file's law is held against it. Returns how many
-    decoys there are, how many stand in the file, and how many a fresh sample so long would have.
+    other half of the data is a fresh sample: the file's law is compared with it. Returns how many
+    decoys there are, how many appear in the file, and how many a fresh sample so long would have.
     """
     width = len(views.fine)
     half, rest = np.split(rng.permutation(ours), [len(ours) // 2])
@@ -491,7 +491,7 @@ def _decoys(views: Views, ours: Positions, rng: np.random.Generator) -> tuple[in
 def _near(views: Views, ours: Positions, exact: Flags) -> tuple[int | None, float | None]:
     """Count the rows of the file that equal a person in all columns but one, and no person.
 
-    Beside it as many as there would be of fresh people, by how many people of the data have
+    Next to it as many as there would be of fresh people, by how many people of the data have
     somebody so near them, and nobody like them.
     """
     width = len(views.fine)
@@ -513,7 +513,7 @@ def _near(views: Views, ours: Positions, exact: Flags) -> tuple[int | None, floa
 
 
 def copies_but_one(views: Views, ours: Positions, like: Copies) -> Copies | None:
-    """Count who stands in the file but for one column, whichever it is; decoys of ``like``.
+    """Count who appears in the file but for one column, whichever it is; decoys of ``like``.
 
     Two rows are near if they agree in all columns but one, or in all. Somebody is unique whom
     nobody else of the data is near. As of equal rows, chance alone tells which row of a pair that
@@ -587,7 +587,7 @@ def _telling(views: Views, ours: Positions, columns: Sequence[int]) -> list[int]
 
 
 def file_facts(files: SeenFiles, unknown: Sequence[int], *, entropy: int) -> FileFacts:
-    """Count what stands in the file of the data, and of the control.
+    """Count what appears in the file of the data, and of the control.
 
     Counts are of all rows. Verdicts count one row of each unit, drawn at random.
     """
@@ -631,7 +631,7 @@ def file_facts(files: SeenFiles, unknown: Sequence[int], *, entropy: int) -> Fil
 
 
 def beside_control(views: Views, ours: Positions, others: Positions) -> TwoSamples | None:
-    """Count who stands in the file among people who are unique in data and control together.
+    """Count who appears in the file among people who are unique in data and control together.
 
     Given the file and who these are, nothing but chance tells which side a person is on, if the
     file was made without either side.

@@ -1,4 +1,4 @@
-"""People whose numbers stand in the file to the last digit, beside people with swapped digits.
+"""People whose numbers appear in the file to the last digit, next to people with swapped digits.
 
 Numbers that measure something are as likely as their neighbours: who earns 43,217.38 might as well
 earn 43,251.09. So the last digits of people with like numbers are exchangeable, given all else,
@@ -35,7 +35,7 @@ _FEW = 10  # people for each value of a column that tells nothing of last digits
 
 @dataclass(frozen=True)
 class Swapped(LimitedCount):
-    """People who stand in the file with their own last digits, and with those of others."""
+    """People who appear in the file with their own last digits, and with those of others."""
 
     unique: int
     standing: int
@@ -43,7 +43,7 @@ class Swapped(LimitedCount):
 
     @property
     def expected(self) -> float:
-        """Coincidences: people who stand in the file with swapped digits, on average."""
+        """Coincidences: people who appear in the file with swapped digits, on average."""
         return sum(self.swapped) / len(self.swapped)
 
     def most_coincidences(self, error: float) -> float:
@@ -59,7 +59,7 @@ class Swapped(LimitedCount):
 def swapped_digits(
     files: WholeFiles, views: Views, ours: Counts, rng: np.random.Generator
 ) -> Swapped | None:
-    """Count who stands in the file by all columns, and by the finest with swapped last digits.
+    """Count who appears in the file by all columns, and by the finest with swapped last digits.
 
     The latter need not agree in other columns of many values, which may follow from the finest: so
     they are at least as many by chance. None where no column has last digits, or where

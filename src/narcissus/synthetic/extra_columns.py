@@ -1,4 +1,4 @@
-"""People whose values stand together in columns of the file alone, beside one another or in a text.
+"""People whose values are together in columns of the file alone, adjacent or in a text.
 
 A column of the file alone may be a person's record once more: under other names, or written into
 one cell. Rows are compared with everybody by how many of a person's values they hold there.
@@ -88,7 +88,7 @@ def _told(places: dict[Value, int], told: set[Value], size: int) -> NDArray[np.b
 
 
 def _values(value: Value | None) -> set[Value]:
-    """Return a value of a cell, and what stands in it between blanks and marks."""
+    """Return a value of a cell, and what still holds in it between blanks and marks."""
     if value is None:
         return set()
     parts = _PARTS.findall(str(value))[:_MOST_PARTS] if isinstance(value, str) else []

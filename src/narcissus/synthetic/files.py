@@ -303,7 +303,7 @@ def numbered_units(unit: str, named: Mapping[str, RawColumn]) -> dict[str, NDArr
     real, *others = (set(series) for series in names.values()) if names else [set[str]()]
     if others and (both := real & others[0]):
         raise InputError(
-            f"{len(both):,} values of `{unit}` stand in the real and in the control file, such as "
+            f"{len(both):,} values of `{unit}` appear in the real and in the control file, such as "
             f"{cell(min(both))}: leave the rows of these units out of both, so that no person or "
             "household is on two sides"
         )
@@ -332,7 +332,7 @@ def column_names_of(name: str, source: Source) -> list[str]:
 
 
 def index_of(name: str, source: Source, columns: Sequence[str]) -> list[str]:
-    """Return the names of the index that pandas stored in a file beside its columns."""
+    """Return the names of the index that pandas stored in a file next to its columns."""
     if isinstance(source, Table):
         return []
     with file_named(name):
@@ -596,8 +596,8 @@ def _refuse_itself(files: GivenFiles) -> None:
     many = np.count_nonzero(control) > files.control / 2  # few different rows prove nothing
     if (real >= control).all() and (many or (real == control).all()):
         raise InputError(
-            "every row of the control file stands in the real file too: the control must be people "
-            "whose records were not used to make the synthetic file"
+            "every row of the control file appears in the real file too: the control must be "
+            "people whose records were not used to make the synthetic file"
         )
 
 

@@ -84,13 +84,13 @@ from narcissus.tables.tally import RawColumn, ValueTally
 Codes = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 SAME = 0.5
-"""Share of a column's values that stand in another where these are one under two names."""
+"""Share of a column's values that are in another where these are one under two names."""
 _FEWEST = 10  # of these values
 _LOOKED_AT = 200  # values by which a column is known to be of numbers
 ALIKE_COUNTS = 0.95
 """Share of the rows that have the same values where two columns are one under two names."""
 DISTINCT = 0.9
-"""Share of the people with a value of their own from which on a column names them."""
+"""Share of the people with a separate value from which on a column names them."""
 DENSE = 0.02
 """Share of the numbers between the least and the largest that a dense column has."""
 COUNTED = 0.5
@@ -615,7 +615,7 @@ def _texts_beside(
     for kind, many in counts.items():
         place = f" ({kind[len(TEXTS) + 2 :]})" if kind.startswith(TEXTS) else ""
         some = f"{many:,} values" if many > 1 else "1 value"
-        verb = "stand" if many > 1 else "stands"
+        verb = "appear" if many > 1 else "appears"
         reason = f"{some} of people of the data {verb} in them{place}"
         reasons.setdefault(kind.partition(":")[0], reason)
     return reasons
@@ -641,7 +641,7 @@ def _not_read(metadata: Metadata, real: Raw) -> dict[str, str]:
 
 
 def _metadata(source: Source) -> Metadata:
-    """Read what a file or a data frame says beside its table; a packaged table says nothing."""
+    """Read what a file or a data frame says next to its table; a packaged table says nothing."""
     if isinstance(source, str | Path):
         return read_metadata(Path(source)) if Path(source).is_file() else Metadata()
     return metadata_of_frame(source)
@@ -659,7 +659,7 @@ def _numbers_rows(column: RawColumn | None) -> bool:
 
 
 def _left_out(name: str, remarks: Sequence[str]) -> tuple[list[str], list[tuple[int, int]]]:
-    """Return a phrase on the lines beside a table that were left out, and where these are."""
+    """Return a phrase on the lines next to a table that were left out, and where these are."""
     matches = [_LINES.fullmatch(text) for text in remarks]
     phrases = [
         f"l{match[0][1:].removesuffix(' left out')} of the {name} file"

@@ -1,4 +1,4 @@
-"""The rows of each person beside one another: whole histories, where people have several rows.
+"""The rows of each person next to one another: whole histories, where people have several rows.
 
 A row of a panel tells little by itself, and one row of each person is what is counted elsewhere.
 Whoever puts histories back, each row changed a little, is seen by the rows of a person together.
@@ -26,7 +26,7 @@ MOST_CELLS = 60
 MOST_GROUPED = 50_000
 """Most rows of a file whose groups are put together."""
 MOST_WAYS = 5
-"""Most ways in which rows stand together, the clearest of all."""
+"""Most ways in which rows are together, the clearest of all."""
 _MOST_ROWS_EACH = 50
 _COUNTED_OFF = 0.95  # share of the rows in groups whose places are 1, 2, 3 and so on
 _FEWEST_SECOND = 0.1  # share of the rows that are second in their group
@@ -151,10 +151,10 @@ class RowGroups:
 
 
 def groups_of_rows(raws: Mapping[str, Raw]) -> list[RowGroups]:
-    """Return the ways in which rows stand together: households, classes, addresses.
+    """Return the ways in which rows are together: households, classes, addresses.
 
     A column counts off the rows of a group, 1, 2, 3 and again from 1. Which rows are of one group
-    is told by their order, or by the columns that groups have in common. Or the value of a column
+    follows from their order, or by the columns that groups have in common. Or the value of a column
     names the group, as many rows share it.
     """
     ways: list[RowGroups] = []

@@ -1,4 +1,4 @@
-"""People whose numbers stand in the file mirrored, or under each other's names.
+"""People whose numbers appear in the file mirrored, or under each other's names.
 
 Answers from 1 to 5 may be turned to those from 5 to 1, and questions may change their names. Copies
 are sought again with all numbers of the file mirrored at the middle of the data's range, with each
@@ -44,7 +44,7 @@ def look_mirrored(
     like: Copies,
     rng: np.random.Generator,
 ) -> ChangedPeople | None:
-    """Return the people who stand in the file mirrored or exchanged, where these are too many."""
+    """Return the people who appear in the file mirrored or exchanged, where these are too many."""
     if not len(sides[0]) or files.is_large:
         return None
     return most_people(_mirrored_people(files, sides, like, rng)) or _some_mirrored(
@@ -71,7 +71,7 @@ def _mirrored_people(
 def _some_mirrored(
     files: WholeFiles, sides: tuple[Positions, Positions], rng: np.random.Generator
 ) -> ChangedPeople | None:
-    """Return the people who stand in the file by some columns, all of them mirrored."""
+    """Return the people who appear in the file by some columns, all of them mirrored."""
     some = _numeric(files, sides[0])
     if not 2 < len(some) <= _MOST_TOGETHER:
         return None
@@ -141,7 +141,7 @@ def _scales(files: WholeFiles, some: list[int], ours: Positions) -> list[list[in
 
 
 def _both(words: str, files: WholeFiles, columns: dict[int, WholeColumn]) -> Iterator[_Way]:
-    """Yield the changed columns beside all others, and the changed ones by themselves."""
+    """Yield the changed columns next to all others, and the changed ones by themselves."""
     names = tuple(files.names[j] for j in columns)
     changed = _changed(files, columns)
     yield _Way(words, names, changed)

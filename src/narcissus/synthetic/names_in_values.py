@@ -1,6 +1,6 @@
 """Names and numbers of people inside other values: in texts, in decimals, in other words.
 
-A case number may stand in brackets after a profession, or be the last digits of a measure. A name
+A case number may be in brackets after a profession, or be the last digits of a measure. A name
 may have its words in another order, or an initial for its first name. So the names of the data's
 people are sought as words of all texts of the file, as further digits of its numbers, and as names
 of the same words or of the same initial and surname. A code may be cut or written backwards, so
@@ -25,7 +25,7 @@ from narcissus.tables.spelling import number_in
 from narcissus.tables.tally import RawColumn
 
 INSIDE_ERROR = 0.001
-"""Error of telling that names of people stand inside other values, of all places together."""
+"""Error of telling that names of people are inside other values, of all places together."""
 _NAMES = 0.9  # share of the people with a value of their own, of a column that names them
 _RUNNING = 0.5  # share of the numbers between the least and the largest, of running numbers
 _FEW = 2  # people whose names may stand anywhere
@@ -51,7 +51,7 @@ _WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]*")  # as Python writes it
 
 @dataclass(frozen=True)
 class NamesInside(BesideControl):
-    """People whose name or number stands inside other values of the file."""
+    """People whose name or number is inside other values of the file."""
 
     column: str  # of the data, that names them
     within: str  # column of the file
@@ -67,7 +67,7 @@ class NamesInside(BesideControl):
         return f"values of `{self.column}`" if self.how in (AS_NUMBERS, IN_VALUES) else "names"
 
     def is_beyond(self, error: float) -> bool:
-        """Check whether more stand there than chance explains."""
+        """Check whether more are there than chance explains."""
         high = self.expected + 2 * np.sqrt(self.expected)
         return self.standing > max(float(_FEW), float(scipy.stats.poisson.isf(error, high)))
 
@@ -82,7 +82,7 @@ class NamesOfSeveral:
 
 
 def names_inside(raws: Mapping[str, Raw], same: Mapping[str, str]) -> tuple[NamesInside, ...]:
-    """Return the names of people that stand inside values of the file, where these are too many.
+    """Return the names of people that are inside values of the file, where these are too many.
 
     same: Columns of the data that the file has, with their names in the file.
     """
@@ -96,9 +96,9 @@ def names_inside(raws: Mapping[str, Raw], same: Mapping[str, str]) -> tuple[Name
 def _values_in_texts(
     real: Mapping[str, RawColumn], made: Mapping[str, RawColumn], control: Mapping[str, RawColumn]
 ) -> Iterator[NamesInside]:
-    """Yield the people whose own number, which nobody else has, stands in texts of the file.
+    """Yield the people whose own number, which nobody else has, is in texts of the file.
 
-    As many are expected as numbers of like digits stand there: moved up and down by as round
+    As many are expected as numbers of like digits are there: moved up and down by as round
     numbers, and by such as keep the last two digits.
     """
     texts = {name: numbers for name, column in made.items() if (numbers := _numbers_told(column))}
@@ -159,7 +159,7 @@ def _own_numbers(column: RawColumn) -> set[float]:
 
 
 def _numbers_told(column: RawColumn) -> set[float]:
-    """Return the numbers that stand in texts of a column, read with a point and with a comma."""
+    """Return the numbers that are in texts of a column, read with a point and with a comma."""
     numbers: set[float] = set()
     for text in _values(column):
         if re.search(r"[^\W\d_]", text):
@@ -210,7 +210,7 @@ def _counts(raws: Mapping[str, Raw], same: Mapping[str, str]) -> Iterator[NamesI
 
 
 def names_put_back(raws: Mapping[str, Raw]) -> tuple[NamesInside, ...]:
-    """Return the names of people that are values of columns of the file, or stand inside these.
+    """Return the names of people that are values of columns of the file, or are inside these.
 
     raws: The data and the control with all columns; the file with those that were declared to say
         nothing about a person. A column that names people is no less of people for that.
@@ -357,7 +357,7 @@ def _values(column: RawColumn) -> dict[str, int]:
 
 
 def _as_token(text: str) -> str:
-    """Return a name as it may stand in a text; nothing of a short one, or of a measure."""
+    """Return a name as it may be in a text; nothing of a short one, or of a measure."""
     number = number_in(text)
     if number is not None and not isinstance(number, int):
         return ""

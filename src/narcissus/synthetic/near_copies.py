@@ -1,9 +1,9 @@
 """People of whom a row of the file has nearly the numbers, and all else: a year more, an odd sum.
 
 Where all rows of a file are moved so, nearest records show it. Where a part of them is, rows of the
-others hide it, unless each row is held against people who are like it in all else. Chance puts as
-many rows beside people when each row has the finest of its numbers from a row that has about the
-same; and people of the data stand as near to one another. The larger of both is expected.
+others hide it, unless each row is compared with people who are like it in all else. Chance puts as
+many rows next to people when each row has the finest of its numbers from a row that has about the
+same; and people of the data appear as near to one another. The larger of both is expected.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FAR = 10.0  # between people who differ in another column: distances are up to 
 
 @dataclass(frozen=True)
 class _Places:
-    """Where people and rows stand: their numbers as shares of the people who have less."""
+    """Where people and rows are: their numbers as shares of the people who have less."""
 
     people: Numbers  # shape (people, columns and one)
     others: Numbers
@@ -49,7 +49,7 @@ def nearly_copied(
     sides: tuple[Positions, Positions],
     like: Copies,
 ) -> Iterator[tuple[BesideMoves, TwoSamples | None]]:
-    """Yield the people whom a row is nearly, at each of some distances, and beside the control."""
+    """Yield the people whom a row is nearly, at each of some distances, and next to the control."""
     places = _placed(files, views, sides)
     if places is None:
         return

@@ -1,4 +1,4 @@
-"""People of whom several columns stand together in the file, whichever these columns are.
+"""People of whom several columns are together in the file, whichever these columns are.
 
 Partly synthetic files keep some columns of a person and replace the others. Which ones is unknown,
 so half of the people choose the columns, and the other half are counted by them. As the people are
@@ -49,10 +49,10 @@ _OWN = 20  # fewest people with a value of their own that a file may draw from t
 
 @dataclass(frozen=True)
 class PartlyCopied(Copies):
-    """People who stand in the file by columns that other people chose.
+    """People who appear in the file by columns that other people chose.
 
     Limits hold for any law of the file, and for files that draw the values of one column from the
-    data: ``drawn`` people stand in the file, at most, where one of the columns is shuffled.
+    data: ``drawn`` people appear in the file, at most, where one of the columns is shuffled.
     """
 
     drawn: int = 0
@@ -64,7 +64,7 @@ class PartlyCopied(Copies):
 
     @property
     def expected(self) -> float:
-        """Coincidences: unique people who would stand in a file of other people."""
+        """Coincidences: unique people who would appear in a file of other people."""
         return self.unique * self.by_chance
 
     def most_coincidences(self, error: float) -> float:
@@ -89,8 +89,8 @@ def partly_copied(
 
     Whoever is scored is like nobody of the first half: that is given, as the columns are.
 
-    Return the names of the columns, the people, and these beside the control. None where columns or
-    people are too few.
+    Return the names of the columns, the people, and these next to the control. None where columns
+    or people are too few.
     """
     first, second = np.array_split(rng.permutation(ours), 2)
     if len(files.columns) <= 2 or len(second) < FEWEST:
@@ -127,7 +127,7 @@ def _is_among(views: Views, some: Positions, people: Positions) -> NDArray[np.bo
 
 
 def _by_chance(views: Views, first: Positions, both: Copies, factor: float) -> float:
-    """Return the share of unique people who would stand in a file of other people.
+    """Return the share of unique people who would appear in a file of other people.
 
     Pairs of the first half are none: its people chose columns by which they are hardly alike.
     """
@@ -139,7 +139,7 @@ def _by_chance(views: Views, first: Positions, both: Copies, factor: float) -> f
 
 
 def _chosen(views: Views, people: Positions, rng: np.random.Generator) -> list[str]:
-    """Choose the columns by which most people stand in the file beyond what is expected.
+    """Choose the columns by which most people appear in the file beyond what is expected.
 
     Candidates are the likeliest columns of each fit, from two to all but one.
     """
@@ -155,7 +155,7 @@ def _chosen(views: Views, people: Positions, rng: np.random.Generator) -> list[s
         sets |= {tuple(sorted(order[:size])) for size in range(2, width)}
 
     def surprise(some: tuple[int, ...]) -> float:
-        """Return by how many standard errors more people stand in the file than expected."""
+        """Return by how many standard errors more people appear in the file than expected."""
         many = copies_on(views, people, some)
         return (many.standing - many.expected) / math.sqrt(many.expected + 1)
 

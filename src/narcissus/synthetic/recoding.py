@@ -1,10 +1,10 @@
-"""People whose values stand in the file under other codes: 1 to 5 in another order, AA for 0.
+"""People whose values appear in the file under other codes: 1 to 5 in another order, AA for 0.
 
 A code table carries each value of a column to one of another set. Of columns of few values it is
 sought from counts alone, and from what columns have in common: values that as many rows have,
-values that stand beside the same values of another column, and one table for all columns of the
+values that appears next to the same values of another column, and one table for all columns of the
 same values. Copies are counted under each table that was sought. Any table makes some people
-stand in the file, so as many are expected as stand in it by tables that are sought in the same way
+appear in the file, so as many are expected as are in it by tables that are sought in the same way
 for files whose columns were shuffled among rows, and as pairs of people explain.
 """
 
@@ -64,7 +64,7 @@ def look_recoded(
     like: Copies,
     rng: np.random.Generator,
 ) -> ChangedPeople | None:
-    """Return the people who stand in the file under other codes, where these are too many."""
+    """Return the people who appear in the file under other codes, where these are too many."""
     if files.is_large or min(len(sides[0]), len(files.rows("synthetic"))) < _FEWEST:
         return None
     return most_people(_recoded_people(files, sides, like, rng))
@@ -96,7 +96,7 @@ def _recoded_people(
 def _by_chance(
     files: WholeFiles, columns: Sequence[_Codes], ours: Positions, rng: np.random.Generator
 ) -> float:
-    """Return how many people stand in a file by tables that are sought for shuffled columns."""
+    """Return how many people are in a file by tables that are sought for shuffled columns."""
     shuffled = [replace(each, rows=rng.permutation(each.rows)) for each in columns]
     counts = [0]
     for _, some in _ways(files, shuffled):
@@ -176,7 +176,7 @@ def _groups(columns: Sequence[_Codes]) -> list[list[_Codes]]:
 
 
 def _fitted(columns: Sequence[_Codes], groups: Sequence[Sequence[_Codes]]) -> _FittedTables:
-    """Fit a table to each group: by counts, then by what stands beside other columns' values."""
+    """Fit a table to each group: by counts, then by what appears next to other columns' values."""
     place = {each.column: k for k, each in enumerate(columns)}
     tables: list[Table] = [np.zeros(0, np.int64)] * len(columns)
     margins = [0.0] * len(columns)
@@ -219,7 +219,7 @@ def _by_counts(each: _Codes) -> Numbers:
 
 
 def _by_anchor(each: _Codes, anchor: _Codes, table: Table) -> Numbers:
-    """Return how far two values lie apart in what stands beside them in another column."""
+    """Return how far two values lie apart in what appears next to them in another column."""
     size = anchor.sizes[0] + 1  # the last: values of the file that stand for none
     here = _crossed(each.people, anchor.people, each.sizes[0], size)
     there = _crossed(each.rows, table[anchor.rows], each.sizes[1], size)[:, None]
@@ -237,7 +237,7 @@ def _crossed(codes: Positions, others: Positions, size: int, width: int) -> Numb
 def _assigned(apart: Numbers) -> tuple[Table, float]:
     """Return the value of the data for each value of the file, where all together fit best.
 
-    Beside it by how much that fits better than with two values exchanged.
+    Next to it by how much that fits better than with two values exchanged.
     """
     rows: Positions
     values: Positions

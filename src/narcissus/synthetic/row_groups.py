@@ -1,4 +1,4 @@
-"""Groups of rows that stand in the file whole: households, classes, addresses.
+"""Groups of rows that appear in the file whole: households, classes, addresses.
 
 A person of a household may be one of many with that age, sex and schooling, and be in the file by
 coincidence. The people of one household together hardly are.

@@ -46,7 +46,7 @@ def look_by_row(
     like: Copies,
     rng: np.random.Generator,
 ) -> ChangedPeople | None:
-    """Return the people whose row was changed by a rule of its own, where these are too many."""
+    """Return the people whose row was changed by their own rules, where these are too many."""
     if not len(sides[0]) or files.is_large:
         return None
     return most_people(_changed_people(files, sides, like, rng))
@@ -73,7 +73,7 @@ def _changed_people(
 
 
 def _ways(files: WholeFiles, ours: Positions) -> Iterator[_ChangedRows]:
-    """Yield what each rule leaves of the columns of a scale, beside all others and alone."""
+    """Yield what each rule leaves of the columns of a scale, next to all others and alone."""
     for group in scales(files, ours):
         for words, changed in _rules(files, group, ours):
             names = tuple(files.names[j] for j in group)

@@ -1,10 +1,10 @@
 """Rows of the file in the order of the data: row by row they hang together, in any columns.
 
 Whoever moves, mirrors or exchanges numbers row by row leaves the rows where they were. A file that
-was made without these people has its rows in an order of their own. So each column of the data is
-held against each column of the file, row by row, and the same with the rows of the file exchanged.
+was made without these people has its rows in a separate order. So each column of the data is
+compared with each column of the file, row by row, and the same with the rows of the file exchanged.
 Where both files have their rows in some order, as by a date, neighbours are alike: then each row is
-held against what is usual around it, beside the same rows moved up and down; and columns by which
+compared with what is usual around it, next to the same rows moved up and down; and columns by which
 rows are sorted say nothing.
 """
 
@@ -114,7 +114,7 @@ def _of_column(column: WholeColumn, rows: Positions) -> Iterator[Numbers]:
 def _blocks(
     ours: _Features, made: _Features, rng: np.random.Generator
 ) -> Iterator[tuple[Numbers, Numbers]]:
-    """Yield the rows that are held against one another: from the first on, and up to the last."""
+    """Yield the rows that are compared with one another: from the first on, and up to the last."""
     n, m = len(ours.numbers), len(made.numbers)
     size = min(n, m)
     start = 0 if size <= _MOST_ROWS else int(rng.integers(0, size - _MOST_ROWS + 1))

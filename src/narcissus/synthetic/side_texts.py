@@ -1,4 +1,4 @@
-"""Texts beside a table, in which values of the data's people may stand: titles, notes, names.
+"""Texts next to a table, in which values of the data's people may be: titles, notes, names.
 
 A title has a few numbers, and a year. Asked about are texts with two values that one person of the
 data has alone, or with as many of the data's numbers as no title has. A name has none of these.

@@ -1,8 +1,9 @@
-"""People of the data who stand in the file by any of its columns, whatever a study makes of them.
+"""People of the data who appear in the file by any of its columns, whatever a study makes of them.
 
 Copies may be whole rows, rows but for one column, or the columns that a study leaves out: a case
-number, a date and a bill that stand beside synthetic values name the person all the same. Each set
-of columns is a claim of its own. Half of the error is for all columns, the rest for all other sets
+number, a date and a bill that appears next to synthetic values name the person all the same. Each
+set
+of columns is a separate claim. Half of the error is for all columns, the rest for all other sets
 (Bonferroni).
 """
 
@@ -85,16 +86,16 @@ control of few people would hide what no coincidence explains.
 BUT_ANY_SHARE = 0.1
 """Share of the error for rows that are a person's but for one column, whichever it is."""
 DIGITS_SHARE = 0.1
-"""Share of the error for people who stand in the file beyond those with swapped digits."""
+"""Share of the error for people who appear in the file beyond those with swapped digits."""
 PARTLY_SHARE = 0.1
-"""Share of the error for people of whom several columns stand in the file, whichever these are."""
+"""Share of the error for people of whom several columns appear in the file, whichever these are."""
 NEARLY_SHARE = 0.05
 """Share of the error for people of whom a row has nearly the numbers."""
 BESIDE_SHARE = 0.05
 """Share of the error, with a control, for people who are counted by a way that the data chose.
 
 That is columns recoded, mirrored or exchanged, rows that are nearly a person, and few columns. The
-way is chosen where coincidence explains no such count, at an error of its own. People of the
+way is chosen where coincidence explains no such count, at a separate error. People of the
 control are then looked up in the same way.
 """
 MOST_PAIRED = 12
@@ -123,7 +124,7 @@ STRIKING = 10
 MOST_LIMITED = 5
 """Most striking sets whose excess is limited exactly, those of most people."""
 OWN_VALUES = 0.001
-"""Error of telling that values of single columns stand in the file beyond coincidence."""
+"""Error of telling that values of single columns appear in the file beyond coincidence."""
 NAMELESS = 0.9
 """Part of a limit that counts where columns are compared that have no name."""
 ALIKE_ROWS = 0.002
@@ -132,7 +133,7 @@ ALIKE_ROWS = 0.002
 
 @dataclass(frozen=True)
 class Numbered(LimitedCount):
-    """Numbers of people that the data and the file have, beside those next to them.
+    """Numbers of people that the data and the file have, next to those next to them.
 
     Where numbers lie close together, a file of other numbers meets as many of the data's as it
     meets of these moved by one, two or three.
@@ -177,7 +178,7 @@ class NamesThere(LimitedCount):
 
 @dataclass(frozen=True)
 class Trace(BesideControl):
-    """People of the data who stand in the file by some columns."""
+    """People of the data who appear in the file by some columns."""
 
     how: How
     columns: tuple[str, ...]
@@ -244,7 +245,7 @@ class _CountedBeside(Protocol):
 
 @dataclass(frozen=True)
 class Traces:
-    """What stands in the file by any columns."""
+    """What appears in the file by any columns."""
 
     facts: FileFacts  # by all columns that do not only number people
     each: tuple[Trace, ...]  # the first is that of all columns
@@ -268,7 +269,7 @@ class Traces:
 
     @property
     def changed(self) -> ChangedPeople | None:
-        """The people who stand in the file after a change of it, by the one that shows most."""
+        """The people who appear in the file after a change of it, by the one that shows most."""
         each = [p for p in (self.mirrored, self.recoded, self.by_row) if p is not None]
         return max(each, key=lambda people: people.standing) if each else None
 
@@ -298,7 +299,7 @@ class Traces:
             yield trace(FEW, 1 / max(1, self.sets.sets), some, some.unique, "")
 
     def deciding(self, error: float, *, beside: bool) -> Trace:
-        """Return the set of columns by which most people surely stand in the file.
+        """Return the set of columns by which most people surely appear in the file.
 
         All columns, unless another set strikes.
         """
@@ -479,7 +480,7 @@ def _own_values(
     like: Copies,
     rng: np.random.Generator,
 ) -> Iterator[_Found]:
-    """Yield who stands in the file by a value of one column that nobody else of the data has."""
+    """Yield who appears in the file by a value of one column that nobody else of the data has."""
     ours, others = sides
     for column in files.columns:
         if column.name in used and not (column.is_dense or column.names_people):
@@ -493,7 +494,7 @@ def _own_values(
 def _names_there(
     files: WholeFiles, sides: tuple[Positions, Positions], rng: np.random.Generator
 ) -> Iterator[_Found]:
-    """Yield the people whose name stands in the file, by each column that names them."""
+    """Yield the people whose name appears in the file, by each column that names them."""
     ours, others = sides
     for column in files.columns:
         if not column.names_people or column.is_dense:
@@ -513,7 +514,7 @@ def _names_there(
 
 
 def _is_beyond(many: Copies | Numbered | NamesThere, error: float) -> bool:
-    """Check whether more own values stand in the file than coincidence explains.
+    """Check whether more own values appear in the file than coincidence explains.
 
     Where most people share theirs, a generator may favour the rare ones: so for any law.
     """
@@ -554,7 +555,7 @@ def _sets(files: WholeFiles, used: Sequence[str]) -> Iterator[tuple[How, tuple[s
 
 
 def _is_telling(files: WholeFiles, column: WholeColumn) -> bool:
-    """Check whether half of the people have a value of their own."""
+    """Check whether half of the people have a separate value."""
     many = np.bincount(column.codes[files.rows("real")])
     return 2 * int((many == 1).sum()) >= files.real
 

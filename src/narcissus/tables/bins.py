@@ -30,7 +30,7 @@ class Bins:
     common: Keep this many values, the commonest (of equals the one sorted first); all others become
         one, "(other)". The only way for texts.
     codes: With one of the first four: values that are no numbers, or mean none, such as "N" or -9.
-        Each stays a value of its own, and the column is no longer ordered.
+        Each stays a separate value, and the column is no longer ordered.
 
     InputError: None or several are given, or one is out of its range.
     """

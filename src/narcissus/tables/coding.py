@@ -161,7 +161,7 @@ def _coded(tally: ValueTally, bins: Bins | None, max_values: int) -> Coding:
 
 
 def _coded_with_codes(tally: ValueTally, bins: Bins, max_values: int) -> Coding:
-    """Bin the numbers of a column; each of `codes` stays a value of its own."""
+    """Bin the numbers of a column; each of `codes` stays a separate value."""
     named = {_meant(code) for code in bins.codes or ()}
     places = [i for i, value in enumerate(tally.values) if _meant(value) not in named]
     if not places:
@@ -244,7 +244,7 @@ def _order(value: Value) -> tuple[bool, Value]:
 
 
 def _require_repeated(tally: ValueTally, texts: int) -> None:
-    """Refuse a column in which everybody has a text of their own."""
+    """Refuse a column in which everybody has a separate text."""
     if texts == tally.rows > 2:  # two people with two answers prove nothing
         raise InputError(
             f"column `{tally.name}` has another text in each of {texts:,} rows: it "

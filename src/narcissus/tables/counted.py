@@ -157,7 +157,7 @@ class Distinct:
 MOST_CELLS = 250_000_000
 """Most cells that are written out, one row a person."""
 EXAMINED = 12_000
-"""Rows that are kept as they stand in the file: the first ones, and as many that are drawn."""
+"""Rows that are kept as they appear in the file: the first ones, and as many that are drawn."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class KeptRows:
     """Some rows of a table that is not held, in the order of its file.
 
     first: Value numbers of the first rows, shape (n, columns).
-    places, drawn: Where rows stand that were drawn randomly, shape (m,), rising, and their value
+    places, drawn: Where rows are that were drawn randomly, shape (m,), rising, and their value
         numbers, shape (m, columns).
     """
 
@@ -353,7 +353,7 @@ class Reading:
         refuse(problems)
 
     def codings(self, name: str, tallies: Sequence[ValueTally]) -> list[Coding]:
-        """Code each column's values; raise for all columns at once that cannot be used."""
+        """Code each column's values; raise for all columns at the same time that cannot be used."""
         problems = _missing(name, tallies) if self.missing == "refuse" else []
         if self.missing == "drop" and tallies[0].rows == 0:
             raise InputError(f"every row of {name} has a missing value: drop a column instead")

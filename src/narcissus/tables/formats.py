@@ -51,7 +51,7 @@ JSON_LINES = (".jsonl", ".ndjson")
 JSON = ".json"
 SHEETS = (".xlsx", ".xlsm")
 SHEET = "sheet "
-"""What begins the name of a sheet beside the one that is read."""
+"""What begins the name of a sheet next to the one that is read."""
 LINES = "lines left out"
 """Name of the lines above and below a table."""
 MOST_COLUMNS = 10_000
@@ -319,7 +319,7 @@ def sheet_as_text(path: Path, remarks: list[str], largest: int, name: str = "") 
                     if len(sheets) > 1:
                         remarks.append(
                             f"Sheet `{sheet.title}` read, of {len(sheets)}: save another one "
-                            "as a file of its own to read it"
+                            "as a separate file to read it"
                         )
                     if hidden:
                         remarks.append(
@@ -330,7 +330,7 @@ def sheet_as_text(path: Path, remarks: list[str], largest: int, name: str = "") 
 
 
 _PARTS = ("comments", "pivot data", "embedded files")
-"""What an Excel file may hold beside its sheets, each declared by itself."""
+"""What an Excel file may hold next to its sheets, each declared by itself."""
 OTHER = "other parts"
 """Name of all else that an Excel file holds and that is not understood."""
 TEXTS = "texts beside the table"
@@ -338,7 +338,7 @@ TEXTS = "texts beside the table"
 UNREAD = "unread "
 """What begins the name of something that a file holds and that no reader gives."""
 UNDER_NULLS = "values under nulls"
-"""Name of what stands in an Arrow file where a cell has no value."""
+"""Name of what is in an Arrow file where a cell has no value."""
 LEFT_OVER = "bytes beside the table"
 """Name of bytes of a file that no reader of its table reads."""
 NAMES = "names of columns"
@@ -353,7 +353,7 @@ _NUMBERED = re.compile(r"column \d+")
 
 @dataclass(frozen=True)
 class PartBeside:
-    """Something that an Excel file holds beside the sheet that is read."""
+    """Something that an Excel file holds next to the sheet that is read."""
 
     name: str  # "sheet NAME", "comments"
     what: str  # a clause
@@ -389,7 +389,7 @@ def parts_beside(path: Path) -> list[PartBeside]:
 
 
 def is_part_beside(name: str) -> bool:
-    """Check whether a name may be that of something beside a table, and of no column."""
+    """Check whether a name may be that of something next to a table, and of no column."""
     others = (
         *_PARTS,
         OTHER,

@@ -120,7 +120,7 @@ def left_out_below(first: int, last: int) -> str:
 
 
 def refuse_records(name: str, texts: Sequence[str], where: tuple[int, int], width: int) -> None:
-    """Refuse lines beside a table, to be left out, that look like rows of people.
+    """Refuse lines next to a table, to be left out, that look like rows of people.
 
     That is a line that another mark divides in as many cells as the table has, or in three of which
     two are numbers; and three lines that have as many numbers, two or more.
@@ -233,7 +233,7 @@ def is_number(text: str) -> bool:
 def _are_names(cells: list[str], below: list[list[str]], most: int = 0) -> bool:
     """Check that a row has texts only, and a name above a column of numbers.
 
-    most: letters of a text that may stand for a number.
+    most: letters of a text that may be for a number.
     """
     columns = [[row[j] for row in below if row[j]] for j in range(len(cells))]
     return not any(map(is_number, cells)) and any(
@@ -245,7 +245,7 @@ def _are_names(cells: list[str], below: list[list[str]], most: int = 0) -> bool:
 
 
 def _of_two(header: list[str], below: list[list[str]], *, has_marks: bool) -> list[tuple[str, str]]:
-    """Return names from two lines, what stands above each and its own; none: one line has all.
+    """Return names from two lines, what is above each and its own; none: one line has all.
 
     has_marks: whether some numbers are hidden behind marks.
     """
@@ -264,7 +264,7 @@ def _of_two(header: list[str], below: list[list[str]], *, has_marks: bool) -> li
 
 
 def _joined(pair: tuple[str, str]) -> str:
-    """Return one name of what stands above it and its own."""
+    """Return one name of what is above it and its own."""
     above, own = pair
     return f"{above} {own}".strip() if own and above != own else above or own
 

@@ -92,7 +92,7 @@ _PADDING = (0xA220, 0xD935)
 
 
 def _understood(at: int, extra: bytes) -> Iterator[tuple[int, int]]:
-    """Yield where extra fields stand that hold sizes, times, owners or padding."""
+    """Yield where extra fields are that hold sizes, times, owners or padding."""
     place = 0
     while place + 4 <= len(extra):
         kind, size = struct.unpack("<HH", extra[place : place + 4])
@@ -149,7 +149,7 @@ def _read(file: IO[bytes], at: int, size: int) -> bytes:
 
 
 def _of_streams(path: Path, file: IO[bytes]) -> Iterator[tuple[int, int]]:
-    """Yield where each stream of a gzip or xz file stands; later ones that say more are none."""
+    """Yield where each stream of a gzip or xz file is; later ones that say more are none."""
     is_gzip = path.name.lower().endswith(".gz")
     mark, at = b"\x1f\x8b" if is_gzip else b"\xfd7zXZ", 0
     while (head := _read(file, at, 6)).startswith(mark):
@@ -239,7 +239,7 @@ _CODECS = ("", "snappy", "gzip", "lzo", "brotli", "lz4", "zstd", "lz4_raw")
 
 
 def _begun(file: IO[bytes], at: int) -> tuple[dict[int, Any], int]:
-    """Return a structure that stands at a place before other bytes, and its length."""
+    """Return a structure that is at a place before other bytes, and its length."""
     for size in (2**10, 2**26):  # statistics of long texts are longer
         try:
             return _Compact(_read(file, at, size)).struct(0)
@@ -338,7 +338,7 @@ def _of_arrow(path: Path, file: IO[bytes]) -> Iterator[tuple[int, int]]:
 
 
 def _blocks(footer: bytes) -> Iterator[tuple[int, int]]:
-    """Yield where the dictionaries and batches of an Arrow file stand."""
+    """Yield where the dictionaries and batches of an Arrow file are."""
     (root,) = struct.unpack_from("<I", footer)
     table = root - struct.unpack_from("<i", footer, root)[0]
     (width,) = struct.unpack_from("<H", footer, table)

@@ -1,4 +1,4 @@
-"""What a file says beside its table, where it is no Excel file: labels, notes, keys and names.
+"""What a file says next to its table, where it is no Excel file: labels, notes, keys and names.
 
 Texts are returned with a noun for each, and whoever reads the file knows what they may not tell.
 What its program keeps and no reader gives is named.
@@ -65,7 +65,7 @@ _STATA_VARIABLE = 1 + 33 + 2 + 33 + 81
 
 @dataclass(frozen=True)
 class Metadata:
-    """What a file says beside its table."""
+    """What a file says next to its table."""
 
     texts: tuple[tuple[str, str], ...] = ()  # each with a noun
     # of each variable, labels of values; these may stand in the table as well
@@ -77,7 +77,7 @@ class Metadata:
 
 
 def read_metadata(path: Path) -> Metadata:
-    """Read what a file says beside its table; of another kind of file nothing.
+    """Read what a file says next to its table; of another kind of file nothing.
 
     InputError: It is damaged.
     """
@@ -103,7 +103,7 @@ def with_metadata(frame: pd.DataFrame, metadata: Metadata) -> pd.DataFrame:
 
 
 def metadata_of_frame(source: Any) -> Metadata:
-    """Return what a data frame of any library says beside its table.
+    """Return what a data frame of any library says next to its table.
 
     Levels that no row has, values under missing cells, notes, and names of levels. A file that is
     written of the frame may hold them.
@@ -290,7 +290,7 @@ def _words_in(value: Any) -> Iterator[str]:
 
 
 def _of_gzip(path: Path) -> Metadata:
-    """Return the name and the comment in the header of a gzip file, and what else stands in it."""
+    """Return the name and the comment in the header of a gzip file, and what else is in it."""
     with path.open("rb") as file:
         header = file.read(2**18)
     if len(header) < 10 or header[:2] != b"\x1f\x8b":

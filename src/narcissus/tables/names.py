@@ -1,7 +1,7 @@
 """What a column's name reveals: identifiers, secrets, common knowledge, codes of places.
 
 Known are English words, some codes of census files, and the plainest words of German, French,
-Spanish, Turkish and Japanese. A column that no word names is told by its values, or asked for.
+Spanish, Turkish and Japanese. A column that no word names follows from its values, or asked for.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an Excel file holds beside the cells of its sheets, by a list of what is understood.
+"""What an Excel file holds next to the cells of its sheets, by a list of what is understood.
 
 A part of the package, or an element of a sheet, that is not on the list is named: it may hold
 anything. Texts of parts that are understood, as a title, a footer or the rule of a cell, are
@@ -70,14 +70,14 @@ _LITERAL = re.compile(r'"([^"]*)"')
 
 @dataclass(frozen=True)
 class Contents:
-    """What a package holds beside cells."""
+    """What a package holds next to cells."""
 
     strange: tuple[str, ...]  # what is not understood, a noun for each
     texts: tuple[tuple[str, str], ...]  # texts of what is, each with a noun
 
 
 def list_contents(path: Path, *, with_names: bool = False) -> Contents:
-    """List what an Excel file holds beside the cells of its sheets.
+    """List what an Excel file holds next to the cells of its sheets.
 
     with_names: Whether names of sheets, styles, fonts and tables are among the texts.
 
@@ -204,7 +204,7 @@ def _names_in(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _texts_of_sheet(text: str) -> Iterator[tuple[str, str]]:
-    """Yield texts of a sheet beside its cells, and what its links point at."""
+    """Yield texts of a sheet next to its cells, and what its links point at."""
     for relationship in re.findall(r"<Relationship\b[^<>]*>", text):
         target = re.search(r'\bTarget="([^"]*)"', relationship)
         if target and 'TargetMode="External"' in relationship:

@@ -50,10 +50,10 @@ def read_table(
     drop: Columns to leave out; ``""`` names those without a name, if any.
     bins: How to bin columns of many values, by name.
     missing: What to do about missing values (in text files: empty cells, NA, N/A, #N/A, NaN, NULL):
-        "refuse" the table, "drop" the rows, or make them a value of their own, the "category"
+        "refuse" the table, "drop" the rows, or make them a separate value, the "category"
         "(missing)"; a column with that value is no longer ordered.
-    read_as: How to read columns, by name, where their values do not settle it: "text" as they
-        stand, "numbers" (a point is the decimal mark), "decimal-comma", dates "day-first" or
+    read_as: How to read columns, by name, where their values do not settle it: "text" as they are,
+        "numbers" (a point is the decimal mark), "decimal-comma", dates "day-first" or
         "month-first". Other columns are read by the rules of `narcissus.tables.spelling`.
     max_rows: Refuse tables with more rows, or with more than 20 times as many cells: Parquet files
         before they are read.
@@ -168,7 +168,7 @@ def checked_bins(bins: Mapping[str, Any] | None) -> dict[str, Bins]:
 def read_one_of_each(source: TableSource, unit: str, **how: Any) -> Table:
     """Read a table of people, and keep one row of each person or household.
 
-    The row is drawn at random, always the same one, in whatever order rows stand.
+    The row is drawn at random, always the same one, in whatever order rows are.
 
     unit: The column that names them; it is no column of the table.
     source, how: As for `read_table`: ``columns``, ``drop``, ``bins``, ``missing``, ``read_as`` and
@@ -190,7 +190,7 @@ def read_one_of_each(source: TableSource, unit: str, **how: Any) -> Table:
     if unit not in by_name:
         raise InputError(f"`unit`: {unknown_column(unit, by_name)}")
     if len(by_name) == 1:
-        raise InputError(f"{opened.name} has no column beside the unit `{unit}`")
+        raise InputError(f"{opened.name} has no column next to the unit `{unit}`")
     if by_name[unit].gaps.any():
         row = int(by_name[unit].gaps.argmax()) + 1
         raise InputError(f"row {row:,} has no `{unit}`; give each row one")
@@ -206,7 +206,7 @@ def read_one_of_each(source: TableSource, unit: str, **how: Any) -> Table:
 
 
 def _one_of_each(by_name: Mapping[str, RawColumn], unit: str) -> NDArray[np.intp]:
-    """Draw a row of each unit, the same in whatever order rows stand; return them sorted."""
+    """Draw a row of each unit, the same in whatever order rows are; return them sorted."""
     ranks = {
         name: np.unique([plain_name(v) for v in column.distinct], return_inverse=True)[1][
             column.codes
@@ -225,7 +225,7 @@ def read_as_it_stands(
     places: NDArray[np.int64] | None = None,
     **how: Any,
 ) -> list[RawColumn]:
-    """Read columns as they stand in a file, of those rows that a table of it keeps.
+    """Read columns as they are in a file, of those rows that a table of it keeps.
 
     names: The columns, which the table may have or leave out; they are returned in this order.
     places: Which of the rows, rising, of a table that is read in parts; None reads all.

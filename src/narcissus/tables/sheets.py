@@ -24,7 +24,7 @@ Cells = dict[int, Any]
 
 @contextmanager
 def opened_book(stream: BinaryIO) -> Generator[Any]:
-    """Open an Excel file, each of whose sheets is in a part of its own.
+    """Open an Excel file, each of whose sheets is in a separate part.
 
     BadContentError: a sheet is in a part that is not there, or that is another sheet as well.
     """

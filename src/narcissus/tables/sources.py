@@ -172,7 +172,7 @@ def check_names(source: str, names: Sequence[str], drop: Sequence[str] = ()) -> 
     if repeated := [name for name, times in Counter(names).items() if times > 1 and name]:
         raise InputError(
             f"{source}: several columns are called {', '.join(f'`{n}`' for n in repeated)}: "
-            "give every column a name of its own"
+            "give every column a different name"
         )
 
 

@@ -4,7 +4,7 @@
 * A column is of **numbers** if at least half of its different values are; the others are codes.
   "9", "9.0", "09" and 9 are one number. Whole numbers keep all their digits. Thousands may be set
   apart by blanks, apostrophes, or the mark that is not the decimal one. The decimal mark is the
-  point, unless more values are numbers with a comma. A comma that always stands before three
+  point, unless more values are numbers with a comma. A comma that always is before three
   digits sets thousands apart, if numbers without it have three digits at most. A sign of a
   currency, or of percent, is left out where a column has one sign only: "$1,234" is 1234, "12%"
   is 12, "($5)" is -5. Where the first file has numbers, one unit behind all numbers of another is
@@ -332,7 +332,7 @@ def leave_all_out(names: Sequence[str]) -> str:
 
 HOW_MISSING = (
     "leave those rows out (in a study, missing = 'drop'; for `synth`, --missing drop), make them a "
-    "value of their own (missing = 'category'; --missing category), or drop the column"
+    "separate value (missing = 'category'; --missing category), or drop the column"
 )
 
 
@@ -702,7 +702,7 @@ def _unlike(
         )
 
     return ColumnError(
-        f"column `{column}` is {kinds}, and their values hardly overlap: {values}. Beside the "
+        f"column `{column}` is {kinds}, and their values hardly overlap: {values}. Apart from the "
         f"commonest shared value, {missed:.0%} of the people of the {there} file have one that the "
         f"{here} file does not reach. Write them alike; or {remedy(column, 'text', 'numbers')}",
         column,

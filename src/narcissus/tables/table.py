@@ -130,12 +130,12 @@ class Table:
 
     @property
     def places(self) -> NDArray[np.int64] | None:
-        """Where the rows of `examined` stand among all rows; None: they are all rows."""
+        """Where the rows of `examined` are among all rows; None: they are all rows."""
         return None
 
     @property
     def examined(self) -> NDArray[np.integer] | None:
-        """Rows to hold beside the file, in its order: all, or some; None where it is not known."""
+        """Rows to hold next to the file, in its order: all, or some; None where it is not known."""
         return self.codes
 
     def first_rows(self, most: int) -> NDArray[np.integer] | None:

@@ -151,7 +151,7 @@ class Secret(WithoutNature):
 class Pairs:
     """The variant over pairs: of ``(S_0, S_1)`` a coin says which one is released.
 
-    The other one takes the place of the fresh data set. Each pair is a distribution of its own
+    The other one takes the place of the fresh data set. Each pair is a separate distribution
     (003, Definition A.3), and several pairs are a family: what is said must hold for each of
     them. With ``probabilities`` they are one distribution, from which a pair is drawn: what is
     said then holds on average over the pairs, and may fail for any of them.
@@ -323,7 +323,7 @@ class RandomNeighbours(_AllNeighbours):
 
 @dataclass(frozen=True)
 class NamedFamily:
-    """Several worlds by name, each a distribution of its own: a `Family` that was made, not listed.
+    """Several worlds by name, each a separate distribution: a `Family` that was made, not listed.
 
     names: Their names, all different.
     parts: The worlds, as many, at least one.
@@ -347,7 +347,7 @@ class NamedFamily:
 
 @dataclass(frozen=True)
 class Family:
-    """Several worlds, each a distribution of its own: the family F of a statement.
+    """Several worlds, each a separate distribution: the family F of a statement.
 
     Source: Cohen et al. 2024, Definition 1.6 ("for all D in F").
 
@@ -415,7 +415,7 @@ class People(Independent):
 class RealRows(WithoutNature):
     """Rows of a table, each at most once in a data set: nobody's prior is right about them.
 
-    Where a data set has all rows, they stand as in the table: nothing is drawn.
+    Where a data set has all rows, they are as in the table: nothing is drawn.
     """
 
     codes: Array  # the table as value numbers, shape (rows, d)

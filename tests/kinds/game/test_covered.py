@@ -255,7 +255,7 @@ def test_worlds_become_their_sections():
     class Mine(Bits):
         pass
 
-    with pytest.raises(InputError, match="rate = 3 is a Mine of your own"):
+    with pytest.raises(InputError, match="rate = 3 is a custom Mine"):
         section_of(Mine(2), "rate = 3")
 
 

@@ -342,7 +342,7 @@ def test_an_encryption_scheme_of_ones_own_is_asked(tmp_path, mechanism, attack):
     """As a class, or as a function that yields its answers; with what was said in the record."""
     write(tmp_path, OWN_SCHEME, "mine.py")
     path = write(tmp_path, TALK.format(mechanism=mechanism, attack=attack))
-    with pytest.raises(InputError, match=r"the study runs code of its own: mine:.*--allow-code"):
+    with pytest.raises(InputError, match=r"the study runs its own code: mine:.*--allow-code"):
         load_study(path)
     audit = run(load_study(path, allow_code=True), rng=1)
     assert case_of(audit).outcome == "violates"

@@ -466,7 +466,7 @@ def test_an_own_generator_names_its_worlds_or_they_are_counted(tmp_path):
     drawn = found["member 2"].draw(5, np.random.default_rng(1)).data
     assert drawn.shape == (5, 3)
     assert members_of(listed).keys() == found.keys()  # made anew each time
-    with pytest.raises(NarcissusError, match="runs code of its own: mine:named"):
+    with pytest.raises(NarcissusError, match="runs its own code: mine:named"):
         of_family(tmp_path, text)
 
 

@@ -157,7 +157,7 @@ def test_no_scheduler_is_an_error_at_once(monkeypatch):
 
 
 def test_a_cluster_has_workers_of_its_own():
-    with pytest.raises(InputError, match="has workers of its own"):
+    with pytest.raises(InputError, match="has its own workers"):
         Dask("tcp://127.0.0.1:9", workers=2)
 
 

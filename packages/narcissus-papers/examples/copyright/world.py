@@ -16,7 +16,7 @@ def line(draw):
 
 
 def verse(seed, stanzas):
-    """Each author draws by a seed of their own."""
+    """Each author draws by a separate seed."""
     draw = random.Random(seed)
     return "\n\n".join(" ".join(line(draw) for _ in range(13)) for _ in range(stanzas)) + "\n"
 

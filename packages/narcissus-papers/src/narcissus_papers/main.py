@@ -10,7 +10,7 @@ from narcissus.cli.main import main as run
 COMMANDS = {
     "reproduce": (
         "narcissus_papers.command",
-        "Make a paper's figures and tables again, beside the printed ones.",
+        "Make a paper's figures and tables again, next to the printed ones.",
     ),
     "scale": (
         "narcissus_papers.scale.command",

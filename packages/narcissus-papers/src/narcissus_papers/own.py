@@ -86,11 +86,11 @@ def own_item(
 def _require_fitting(name: str, path: Path, asked: OwnTable) -> None:
     if name not in EPSILONS:
         raise InputError(
-            f"figure {name} is about no table; a table of your own goes with figures 4 to 7 of "
+            f"figure {name} is about no table; your own table goes with figures 4 to 7 of "
             "001 and figure 7 of 002"
         )
     if not path.is_file():
-        raise InputError(f"`table` beside a figure must be a file, and there is no file {path}")
+        raise InputError(f"`table` next to a figure must be a file, and there is no file {path}")
     idle = ("k", "levels", "people") if name == "002/7" else ()
     for option in (*idle, *(() if name == "001/7" else ("distances",))):
         if getattr(asked, option) != getattr(OwnTable(), option):

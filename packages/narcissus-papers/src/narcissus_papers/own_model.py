@@ -1,7 +1,7 @@
 """Section 5 of Swanberg et al. 2025 and D.3 of Cohen et al. 2024, on a language model of one's own.
 
 The model takes the place of the paper's: in figure 2 what it expects is the prior of a secret, in
-figure 3 it names secrets that were planted in its training text, beside the bounds, and in D.3 it
+figure 3 it names secrets that were planted in its training text, next to the bounds, and in D.3 it
 gives away documents: to samples, to their beginnings and to a program.
 """
 
@@ -82,7 +82,7 @@ def _fitting(name: str, asked: OwnModel) -> Callable[..., Plan]:
     """Return the plan of a figure; refuse what it lacks, and what changes nothing in it."""
     if name not in PLANS:
         raise InputError(
-            f"figure {name} is about no language model; a model of your own goes with figures 2 "
+            f"figure {name} is about no language model; your own model goes with figures 2 "
             "and 3 of 001 and figure D.3 of 003"
         )
     plan, needed, taken = PLANS[name]

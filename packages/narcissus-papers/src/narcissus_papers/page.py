@@ -32,7 +32,7 @@ def page(made: Sequence[Made]) -> Page:
     said = ", ".join(f"{number} {word}" for word, number in count.items() if number)
     return Page(
         title="The papers, made again",
-        subtitle="Figures, tables and statements: ours beside what is printed",
+        subtitle="Figures, tables and statements: ours next to what is printed",
         verdict=Verdict(status=said, headline=f"{len(made)} made again: {said}."),
         sections=[_section(item, one) for item, one in made],
     )

@@ -55,7 +55,7 @@ WORK = 150_000_000
 seconds."""
 
 HELD = 4_000_000
-"""Numbers of tables and factors that are held at once."""
+"""Numbers of tables and factors that are held at the same time."""
 
 
 @dataclass(frozen=True)

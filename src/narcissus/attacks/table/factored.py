@@ -687,7 +687,7 @@ def _decided(
 
 
 def searched(release: Counts, targets: FactoredTargets) -> tuple[Codes, float]:
-    """Guess from values that agree with exact counts, or nearly; give the residual beside it."""
+    """Guess from values that agree with exact counts, or nearly; give the residual next to it."""
     steps = ColumnSteps(targets.queries, targets.bases, release.cells)
     known = targets.codes[:, list(targets.queries.known)]
     draws, residual = witnesses(steps, targets.marginals, known, WITNESSES)

@@ -8,7 +8,7 @@ the expected count of every cell (*scatter*). Three things make them fast:
 * known columns are merged into groups, so that the tables of one set of groups become one larger
   table: 105 tables of two known columns and the unknown one become 15 to 21, whose cells are sums
   of cells of the 105. How large a group may be is chosen by what the sums will cost;
-* both maps are products with sparse matrices of zeros and ones, over all values at once.
+* both maps are products with sparse matrices of zeros and ones, over all values at the same time.
 
 The types of a large release are split into shards. Each stays with somebody, who may be a worker on
 another machine. A question goes to all of them, with numbers of the cells; the answers, numbers of
@@ -453,7 +453,7 @@ class ShardMaker:
 
 
 class HeldShards(Protocol):
-    """State that is held somewhere and answers questions, each by a method of its own."""
+    """State that is held somewhere and answers questions, each by a separate method."""
 
     def ask(self, name: str, *arguments: Any) -> list[Any]:
         """Call a method that changes nothing; return the answers in order."""

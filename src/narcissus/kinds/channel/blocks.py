@@ -178,8 +178,8 @@ def describe_method(leakage: ExactLeakage | EstimatedLeakage) -> Section:
     """Tell how the numbers were found."""
     if isinstance(leakage, ExactLeakage):
         text = (
-            "All numbers are computed from the channel; nothing is sampled. Bayes security is the "
-            "least overlap of two rows (Chatzikokolakis et al. 2023, Theorems 1 and 2), found "
+            "All numbers are computed from the channel; nothing is estimated. Bayes security is "
+            "the least overlap of two rows (Chatzikokolakis et al. 2023, Theorems 1 and 2), found "
             "among all pairs."
         )
         return Section("Method", [Text([text])])

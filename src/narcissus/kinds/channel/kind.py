@@ -149,7 +149,7 @@ class ChannelStudy(FileSection):
 
 ENOUGH = 0.3  # seconds of a look from which the rest is reckoned
 MOST_SHOWN = 25
-"""Secrets for which every pair stands in the record."""
+"""Secrets for which every pair is in the record."""
 PROFILE_WORK = 2e10
 """Elementary operations that the profile may take."""
 DRAWN = "they are drawn as the secrets will be when it matters"

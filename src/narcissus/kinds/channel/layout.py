@@ -30,8 +30,8 @@ class ChannelLayout(Layout):
 
     not_covered = (
         "Other secrets, outputs and uses of the channel: how long an answer takes, what is sent "
-        "beside it, several outputs about one secret.",
-        "What the secret itself gives away once it is guessed.",
+        "alongside it, several outputs about one secret.",
+        "The information in the secret itself once it is guessed.",
     )
 
     def title(self, study: Any, case: StudyJudgement) -> str:
@@ -156,7 +156,7 @@ LAYOUT = ChannelLayout()
 
 
 SECURITY = LIMITED[0]
-UNSEEN = "how long an answer takes, what is sent beside it, other uses of the channel"
+UNSEEN = "how long an answer takes, what is sent alongside it, other uses of the channel"
 UNLIMITED = "Any attacker might get all 100 right: these outputs set no lower limit."
 
 
@@ -216,7 +216,7 @@ def _of_two(result: ChannelResult) -> Glance:
             leakage.security, "No attacker tells two secrets apart more than {} times.", OF_TWO
         ),
         unlimited=UNLIMITED,
-        hardest=f"Of all secrets, the best attacker guesses {_of_100(leakage.risk, ERROR)}, and "
+        hardest=f"The best attacker guesses {_of_100(leakage.risk, ERROR)} secrets, and "
         f"{guessed} without the output.",
         unseen=UNSEEN,
         accepted="{} times right at telling two secrets apart",

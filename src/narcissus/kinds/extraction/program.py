@@ -29,7 +29,7 @@ PROGRAM, QUALITY = "extraction program", "quality"
 
 
 class IsolationLayers(Fact):
-    """What stood around the program."""
+    """What was around the program."""
 
     method: Literal["bubblewrap", "namespaces", "Landlock", "none"]
     layers: tuple[str, ...]

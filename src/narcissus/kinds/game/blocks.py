@@ -59,13 +59,13 @@ def results(case: JudgedGame) -> Iterator[Block]:
 
 def _attackers(case: JudgedGame, play: PlayedGame) -> Iterator[Block]:
     several = len(play.attackers)
-    where = f"; the limits of all {several} attackers hold at once" if several > 1 else ""
+    where = f"; the limits of all {several} attackers hold jointly" if several > 1 else ""
     if case.result.near:
         where = f" at {play.member}{where}"
     elif play.member:
         where = (
             f" of {play.member}, the one of {number(case.result.members)} distributions with the "
-            f"strongest evidence; the limits hold for all of them at once{where}"
+            f"strongest evidence; the limits hold jointly for all of them{where}"
         )
     yield table(
         f"Success and own baseline in {number(play.trials)} trials{where}",

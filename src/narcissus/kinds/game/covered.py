@@ -266,7 +266,7 @@ def section_of(world: Any, member: str) -> dict[str, Any]:
             options = {field.name: _plain(getattr(world, field.name)) for field in fields(world)}
             return {"name": name, **{k: v for k, v in options.items() if v is not None}}
     raise InputError(
-        f"{member} is a {type(world).__name__} of your own, which a study file cannot hold; name "
+        f"{member} is a custom {type(world).__name__}, which a study file cannot hold; name "
         "your own world in [world], with the parameters of this one"
     )
 

@@ -26,6 +26,7 @@ def glance_of(case: JudgedGame) -> Glance:
         without=without,
         with_it=with_it,
         most=_limit_of_all(case),
+        allowed=_allowed(case, None if without.found is None else without.found.value),
         unlimited=_unlimited(case, who),
         hardest=_hardest(case),
         unseen="attackers who know more than the study says, other worlds, side channels",
@@ -71,7 +72,7 @@ def _decided_words(case: JudgedGame) -> tuple[str, RowView, str]:
         return "", NUMBER, ""
     name = decision.row.name
     if decision.row.of == GAP:
-        return f"{name} gains {{}}", NUMBER, f"What {name} gains beyond what is allowed it"
+        return f"{name} gains {{}}", NUMBER, f"The excess of {name} over what is allowed"
     return f"{name} succeeds {{}} times", SHARE, f"How often {name} succeeds"
 
 
@@ -88,7 +89,7 @@ def _shares(case: JudgedGame) -> tuple[Reach, Reach]:
         bound, decides = case.of_class or case.proof, "nothing"
         if bound is not None:
             decides = f"{bound.what} is {at_most(bound)}, by {bound.theorem}"
-        return Reach("No attack was run."), Reach(f"What decides: {decides}.")
+        return Reach("No attack was run."), Reach(f"Decided by: {decides}.")
     before = f"On fresh data, the attempts of {attacker.name} succeed {{}} times."
     after = _released(case, value_of(attacker.fresh))
     return Reach.of(before, attacker.fresh_row), Reach.of(after, attacker.row)
@@ -96,16 +97,22 @@ def _shares(case: JudgedGame) -> tuple[Reach, Reach]:
 
 def _released(case: JudgedGame, baseline: float) -> str:
     """Word success, and what the statement allows: e^epsilon times as often, and delta."""
-    words, epsilon = "On the data that were released, they succeed {} times", None
-    if case.criterion.of == GAP:
-        epsilon = case.result.statement.epsilon
-    if epsilon is None:
+    words = "On the data that were released, they succeed {} times"
+    limit = _allowed(case, baseline)
+    if limit is None:
         return f"{words}."
-    limit = min(1.0, math.exp(epsilon) * baseline + case.limit)
     return (
-        f"{words}. The statement allows {of_100(limit)}: e^{epsilon:g} times the success on fresh "
-        f"data, plus {case.limit:g}."
+        f"{words}. The statement allows {of_100(limit)}: e^{case.result.statement.epsilon:g} "
+        f"times the success on fresh data, plus {case.limit:g}."
     )
+
+
+def _allowed(case: JudgedGame, baseline: float | None) -> float | None:
+    """Return the success that the statement allows; None where it limits no success."""
+    epsilon = case.result.statement.epsilon if case.criterion.of == GAP else None
+    if epsilon is None or baseline is None:
+        return None
+    return min(1.0, math.exp(epsilon) * baseline + case.limit)
 
 
 def _limit_of_all(case: JudgedGame) -> Reach | None:
@@ -142,7 +149,7 @@ def _hardest(case: JudgedGame) -> str:
     """Name a distribution of a family that no other exceeds; elsewhere there is only one."""
     member = case.member if case.exact is None else case.exact.member
     if not member:
-        return "Data are drawn in one way here, so there are no groups to compare."
+        return ""
     if case.exact is None:
         return f"These trials hit data of {member} hardest. Other data may be hit harder."
     return f"No data are hit harder than those of {member}{among(case)}."

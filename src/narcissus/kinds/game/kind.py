@@ -199,7 +199,7 @@ def _unfit(study: GameStudy, setup: Setup) -> Iterator[str]:
     if _advantage(study.assume, setup) is None:
         yield (
             "[assume] is not used: it takes a statement with one relation, and the attacker's own "
-            "baseline or the best fixed guess. Surprisal, and side information beside a fixed "
+            "baseline or the best fixed guess. Surprisal, and side information with a fixed "
             "guess, are not covered: leave it out"
         )
     for name in study.assume.outside:

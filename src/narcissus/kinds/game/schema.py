@@ -247,7 +247,7 @@ class OwnFamily(FileSection):
     kind: Literal["own"]
     generator: Annotated[Part, PartSection("family")] = Field(
         description='`{ name = "module:function" }`, which gives worlds: a dictionary by name, or '
-        "one after the other. Its arguments stand beside the name."
+        "one after the other. Its arguments follow the name."
     )
 
     def worlds(self, world: Part | None) -> Worlds:
@@ -374,7 +374,7 @@ class GameRun(TimedRun):
 
 
 class Exact(FileSection):
-    """Whether to write the game out, against every attacker at once."""
+    """Whether to write the game out, against every attacker at the same time."""
 
     when: Literal["auto", "required", "never"] = "auto"
     limit: int = Field(

@@ -47,14 +47,14 @@ def describe_facts(result: MembershipResult) -> Facts:
 
 
 def describe_told(case: StudyJudgement) -> list[Block]:
-    """Show members told beside others called in: of records, of models, and what none exceeds."""
+    """Show members told next to others called in: of records, of models, and what none exceeds."""
     over_models = [r for r in case.findings.select(of=TOLD) if isinstance(r.about, RateOverModels)]
     bounds = case.findings.select(role="bound")
     blocks = [_picture(case), _areas(case)]
     if over_models:
         blocks.append(
             table(
-                "Mean over further models, a trial each; limits hold for all at once",
+                "Mean over further models, a trial each; limits hold jointly",
                 over_models,
                 {
                     "Attack": "name",
@@ -130,12 +130,12 @@ def describe_method(result: MembershipResult) -> Text:
         "Given the shadows, each coin of a target is fresh: a guarantee about one record limits "
         "how often any attack names it. A third of the canaries chooses how many are guessed, the "
         "others are counted.",
-        "Limits of a curve, of its area, rates and precisions hold at all thresholds at once, by "
+        "Limits of a curve, of its area, rates and precisions hold jointly at all thresholds, by "
         "exact chances that order statistics cross their limits.",
         "Rates over further models count a target as one trial, at thresholds that the shadows "
         "alone have chosen. Rates over records have approximate limits, since records share "
         "models; these decide nothing.",
-        f"What each attack refutes, and both families of rates, hold together at level "
+        f"The refutations of each attack and both families of rates hold together at level "
         f"{result.confidence:g}, each at {result.each_confidence:.6g} (Bonferroni).",
     ]
     return Text(sentences)

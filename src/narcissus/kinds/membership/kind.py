@@ -383,7 +383,7 @@ def _attack(
 
 
 def _over_models(rate: RateAcrossModels, tried: Sequence[RateAcrossModels]) -> RateOverModels:
-    """Take mean rates; as all limits hold at once, any threshold may show the lower one.
+    """Take mean rates; as all limits hold jointly, any threshold may show the lower one.
 
     It must be shown that others are called in no oftener than the rate says.
     """

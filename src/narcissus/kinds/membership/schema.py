@@ -48,7 +48,7 @@ class ShadowsSpec(FileSection):
     """Who attacks what."""
 
     attacks: list[AttackName] = Field(
-        default=["lira"], min_length=1, description="Attacks; limits hold for all of them at once."
+        default=["lira"], min_length=1, description="Attacks; limits hold jointly for all of them."
     )
     targets: int | None = Field(
         default=None,
@@ -66,7 +66,7 @@ class ShadowsSpec(FileSection):
     fpr: list[Rate] = Field(
         default=[0.001, 0.01, 0.1],
         min_length=1,
-        description="False-positive rates at which true-positive rates are limited, beside "
+        description="False-positive rates at which true-positive rates are limited, next to "
         "those that are always reported, 1e-1 to 1e-5.",
     )
     base_rate: Rate | None = Field(
@@ -147,7 +147,7 @@ class MembershipStudy(FileSection):
     guarantee: DeclaredGuarantee | None = None
     threshold: MembershipThreshold | None = None
     policy: str | None = Field(
-        default=None, description="A file with a [threshold] of its own, instead of one here."
+        default=None, description="A file with its own [threshold], instead of one here."
     )
     run: MembershipRun = MembershipRun()
 

@@ -1,4 +1,4 @@
-"""What came back of what a model was trained on, beside fresh ones: the results of three kinds.
+"""What came back of what a model was trained on, next to fresh ones: the results of three kinds.
 
 A group counts documents or images, and holds the same share of those never seen and of other
 models. The gain follows from the counts, so that no record can say another one.
@@ -208,7 +208,7 @@ class MemorizedResult(StudyResult):
     fresh: Positive
     by_chance: bool = Field(description="Whether chance decided on which ones it was trained.")
     confidence: Level
-    claims: Count = Field(description="Limits that hold at once, each at `claim_confidence`.")
+    claims: Count = Field(description="Limits that hold jointly, each at `claim_confidence`.")
     unpublished: tuple[str, ...] = Field(
         default=(),
         description="Files and folders next to the model that are not published, as the user "
@@ -260,7 +260,7 @@ class MemorizedResult(StudyResult):
 
 
 def level_of_each(confidence: float, claims: int) -> float:
-    """Return the level of each limit, so that all hold at once (Bonferroni)."""
+    """Return the level of each limit, so that all hold jointly (Bonferroni)."""
     return each_confidence(confidence, max(1, claims))
 
 

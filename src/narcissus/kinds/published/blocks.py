@@ -180,8 +180,9 @@ def describe_method(game: PlayedTables | None) -> Text:
     ]
     if game is not None:
         sentences.append(
-            f"Each table of the game leaves {game.left_out:,} of {game.people:,} people out by "
-            "chance, and is made by the same rules. Shares are means over who is left out. The "
+            f"Each table of the game leaves {game.left_out:,} of {game.people:,} people out "
+            "randomly, and is made by the same rules. Shares are means over who is left out. "
+            "The "
             "limits are about these people, not about others. All hold together at level "
             f"{game.confidence:g} (Bonferroni), by betting (Waudby-Smith and Ramdas 2023)."
         )

@@ -159,7 +159,7 @@ class TablesResult(StudyResult):
         default=(), description="What the user declares of the data, a clause each."
     )
     implied: tuple[str, ...] = Field(
-        default=(), description="What a verdict in favour takes as given that nobody declares."
+        default=(), description="What a verdict in favour assumes that nobody declares."
     )
     secret: str | None = Field(None, description="What the attacker wants; null: nothing.")
     known: tuple[str, ...] = ()

@@ -126,12 +126,12 @@ class PublishedTablesStudy(FileSection):
     )
     threshold: TablesThreshold | None = None
     policy: str | None = Field(
-        default=None, description="A file with a [threshold] of its own, instead of one here."
+        default=None, description="A file with its own [threshold], instead of one here."
     )
     run: TablesRun = TablesRun()
 
     def declared(self, folder: Path) -> Publication:
-        """Return how the tables were made, with the files that are named beside the study."""
+        """Return how the tables were made, with the files that are named next to the study."""
         trees = [_beside(text, folder) for text in self.made.hierarchy]
         key = self.made.cell_key
         return replace(self.made, hierarchy=trees, cell_key=None if key is None else folder / key)

@@ -93,7 +93,7 @@ def _without_attack(result: TablesResult) -> Glance:
             )
     unlimited = "This holds for every attacker: it follows from the tables."
     if result.game is None:
-        unlimited = "What attackers reach is unknown: it takes the people's records."
+        unlimited = "The success of attackers is unknown: it takes the people's records."
     elif result.unaccounted:
         unlimited = "An attacker may get more from what was not accounted for."
     return Glance(

@@ -46,7 +46,7 @@ def describe_training(result: SecretsResult) -> list[Block]:
     rows = [
         (
             "Trained",
-            f"{number(result.models)} models for each setting, each on a secret of its own",
+            f"{number(result.models)} models for each setting, each on a separate secret",
         ),
         ("Secret", "what follows a known context; all other documents are known"),
         ("Release", "the model after its last step, with a logit for each value of the secret"),
@@ -77,8 +77,13 @@ def describe_training(result: SecretsResult) -> list[Block]:
     return [Facts(rows), trainings]
 
 
-def describe_attacks(each: Sequence[JudgedCriterion]) -> list[Block]:
-    """Tell what attacks on secrets of one prior named and refuted."""
+def describe_attacks(
+    each: Sequence[JudgedCriterion], *, picture: Figure | None = None
+) -> list[Block]:
+    """Tell what attacks on secrets of one prior named and refuted.
+
+    picture: None where the first screen has it.
+    """
     settings = [find_setting(judged) for judged in each]
     first = settings[0]
     facts = [
@@ -100,11 +105,12 @@ def describe_attacks(each: Sequence[JudgedCriterion]) -> list[Block]:
         graded="sampled",
         percent=("Names", "Fresh secrets"),
     )
-    return [Facts(facts), _picture(first.prior, each), attacks]
+    return [Facts(facts), *([] if picture is None else [picture]), attacks]
 
 
-def _picture(prior: str, each: Sequence[JudgedCriterion]) -> Figure:
-    """Draw success, guess and bound against epsilon."""
+def picture_of(each: Sequence[JudgedCriterion]) -> Figure:
+    """Draw success, guess and bound against epsilon, of secrets of one prior."""
+    prior = find_setting(each[0]).prior
     order = sorted(each, key=lambda judged: find_setting(judged).epsilon)
     settings = [find_setting(judged) for judged in order]
     levels = [setting.epsilon for setting in settings]

@@ -109,7 +109,7 @@ class SecretsRun(PlayedRun):
         default=2000,
         ge=10,
         le=10**7,
-        description="Models trained for each prior and epsilon, each on a secret of its own.",
+        description="Models trained for each prior and epsilon, each on a separate secret.",
     )
     confidence: float = Field(
         default=0.95,
@@ -143,7 +143,7 @@ class SecretsStudy(FileSection):
     )
     threshold: SecretThreshold | None = None
     policy: str | None = Field(
-        default=None, description="A file with a [threshold] of its own, instead of one here."
+        default=None, description="A file with its own [threshold], instead of one here."
     )
     run: SecretsRun = SecretsRun()
 
@@ -467,7 +467,7 @@ class SecretsKind(Kind[SecretsStudy, SecretsWork]):
         return self.measured(work, scored)
 
     def measured(self, work: SecretsWork, scored: Sequence[Scored]) -> Findings:
-        """Limit what attacks named, for each setting; all limits hold at once (Bonferroni)."""
+        """Limit what attacks named, for each setting; all limits hold jointly (Bonferroni)."""
         run, threshold = work.study.run, work.study.threshold
         each = each_confidence(run.confidence, sum(map(len, scored)))
         result = SecretsResult(

@@ -6,19 +6,20 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from narcissus._outwards import lower
-from narcissus.judgement import StudyJudgement
+from narcissus.judgement import JudgedCriterion, StudyJudgement
 from narcissus.kinds.layout import Headings, Layout
 from narcissus.kinds.secrets.blocks import (
     describe_attacks,
     describe_training,
     find_guess,
     find_setting,
+    picture_of,
 )
 from narcissus.kinds.secrets.kind import AttackedSetting, SecretsResult
 from narcissus.report.about import Answered, EveryAttacker, Subject
 from narcissus.report.first_screen import NO_GROUPS, Glance, placed, seeks, surely_largest
 from narcissus.report.format import number, percent
-from narcissus.report.page import Section, Text
+from narcissus.report.page import Figure, Section, Text
 from narcissus.report.reach import Reach
 from narcissus.results import NotAssessed
 from narcissus.study.record import Record
@@ -116,16 +117,20 @@ class SecretsLayout(Layout):
             ),
         )
 
+    def lead(self, case: StudyJudgement) -> Figure | None:
+        return picture_of(_alike(case, _prior_of(case))) if _has_lead(case) else None
+
     def sections(self, record: Record, case: StudyJudgement) -> list[Section]:
         result: SecretsResult = case.result
-        by_prior = dict.fromkeys(setting.prior for setting in result.settings)
-        places = {p: [e for e in case.each if find_setting(e).prior == p] for p in by_prior}
+        first = _prior_of(case) if _has_lead(case) else ""
+        secrets: list[Section] = []
+        for prior in dict.fromkeys(setting.prior for setting in result.settings):
+            each = _alike(case, prior)
+            picture = None if prior == first else picture_of(each)
+            secrets.append(Section(f"Secrets: {prior}", describe_attacks(each, picture=picture)))
         return [
             Section("What was trained, and who attacks", describe_training(result)),
-            *(
-                Section(f"Secrets: {prior}", describe_attacks(each))
-                for prior, each in places.items()
-            ),
+            *secrets,
             Section("What is refuted", [_refutes(case)]),
             Section("Method", [_method(case)]),
         ]
@@ -159,6 +164,21 @@ class SecretsLayout(Layout):
 LAYOUT = SecretsLayout()
 
 
+def _prior_of(case: StudyJudgement) -> str:
+    """Name the prior of the setting that decided."""
+    return find_setting(case.worst).prior
+
+
+def _alike(case: StudyJudgement, prior: str) -> list[JudgedCriterion]:
+    """Return the settings of one prior."""
+    return [judged for judged in case.each if find_setting(judged).prior == prior]
+
+
+def _has_lead(case: StudyJudgement) -> bool:
+    """Check whether the prior that decided was tried at several levels of privacy."""
+    return len(_alike(case, _prior_of(case))) > 1
+
+
 def _refutes(case: StudyJudgement) -> Text:
     bounds = case.findings.select(role="bound")
     sentences = [
@@ -169,7 +189,7 @@ def _refutes(case: StudyJudgement) -> Text:
     ]
     if bounds:
         by = bounds[0].quantity.id
-        sentences.append(f"What no attacker exceeds is by {bounds[0].name}{by and f' [{by}]'}.")
+        sentences.append(f"The bound on every attacker is by {bounds[0].name}{by and f' [{by}]'}.")
     return Text(sentences)
 
 
@@ -183,8 +203,8 @@ def _method(case: StudyJudgement) -> Text:
             "procedure and weighs how likely the model is under each secret by the prior. The "
             "attack ranking names what the training raised most.",
             f"{len(limited)} limits hold together at level {case.result.confidence:g}, each at "
-            f"{limited[0].quantity.confidence:.6g} (Bonferroni), by Clopper and Pearson. What is "
-            "refuted uses the lower ones, at the same level.",
+            f"{limited[0].quantity.confidence:.6g} (Bonferroni), by Clopper and Pearson. "
+            "Refutations use the lower ones, at the same level.",
             "Noise is made for the epsilon that the study asks for. DP-SGD is accounted by the "
             "clipping norm, while two gradients of an n-gram model, a softmax, differ by at most "
             "the root of two: where mu is smaller for that, the bounds use the smaller one.",

@@ -1,4 +1,4 @@
-"""What stands in a given file: people and rows that are counted, and questions that stay open."""
+"""What is in a given file: people and rows that are counted, and questions that stay open."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ GROUPS_LEFT = (
 )
 """What of households, classes or addresses nobody looked at, where there are some."""
 MOST_SETS = 12
-"""Most sets of columns that are told beside all columns."""
+"""Most sets of columns that are told next to all columns."""
 _FEWEST_LEFT = 2  # columns that a study compares
 WRITTEN_ALIKE = "these columns in the words of the data"
 """What decides where too few columns would be left without those that are written otherwise."""
@@ -75,7 +75,7 @@ Number = Annotated[float, Field(ge=0)]
 
 
 class UniquePeople(Protocol):
-    """People who are unique on some columns, and stand in the file by these."""
+    """People who are unique on some columns, and appear in the file by these."""
 
     @property
     def unique(self) -> int: ...
@@ -88,7 +88,7 @@ class UniquePeople(Protocol):
 
 
 class CopiedDetail(Fact):
-    """People of one side who stand in the file; one row of each person or household."""
+    """People of one side who appear in the file; one row of each person or household."""
 
     people: Positive
     unique: Count
@@ -112,7 +112,7 @@ class CopiedDetail(Fact):
         return self.standing > self.most
 
     def is_beyond_any_law(self, at_most: float = 0.0) -> bool:
-        """Whether no law of the file explains who stands in it, beyond an accepted share."""
+        """Whether no law of the file explains who is in it, beyond an accepted share."""
         return self.standing - max(self.most, self.most_of_any_law) > at_most * max(1, self.unique)
 
 
@@ -211,7 +211,7 @@ class Coincidences(Fact):
 
 
 class CopiedPeople(Fact):
-    """Unique people of the data who stand in the file, by the columns that decide."""
+    """Unique people of the data who appear in the file, by the columns that decide."""
 
     how: str = Field(description="How they were sought.")
     columns: tuple[str, ...] = Field(default=(), description="By which; empty: row by row.")
@@ -226,7 +226,7 @@ class CopiedPeople(Fact):
     )
     control: tuple[Count, Count] | None = Field(
         default=None,
-        description="How many of its unique people stand in the file, where that is told.",
+        description="How many of its unique people appear in the file, where that is told.",
     )
     lacking: tuple[str, ...] = Field(
         default=(), description="Columns of these that the control lacks."
@@ -235,7 +235,7 @@ class CopiedPeople(Fact):
 
     @property
     def counted(self) -> tuple[int, int]:
-        """How many people stand in the file, of how many who are unique."""
+        """How many people appear in the file, of how many who are unique."""
         assert self.people.counted is not None
         return self.people.counted
 
@@ -267,7 +267,7 @@ class CopiedPeople(Fact):
             raise ValueError("people are not counted, or compared with nobody")
         pairs = (self.people.counted, self.scored, self.control)
         if any(pair is not None and pair[0] > pair[1] for pair in pairs):
-            raise ValueError("more people stand in the file than there are")
+            raise ValueError("more people appear in the file than there are")
         return self
 
     def rows(self) -> Iterator[StudyRow]:
@@ -285,7 +285,7 @@ class CopiedPeople(Fact):
 
 
 class CopiesDetail(Fact):
-    """Who stands in the file, and how people were sought."""
+    """Who appears in the file, and how people were sought."""
 
     unread: Count = Field(description="Rows that are coarse in too rare a way to be looked up.")
     is_data: Share | None = Field(description="The chance of a file with the data's very rows.")
@@ -293,7 +293,8 @@ class CopiesDetail(Fact):
     control: CopiedDetail | None = Field(description="Limits at level .999.")
     shared: CopiedDetail | None = Field(
         default=None,
-        description="People of the data who stand in the control, at level .999; null without one.",
+        description="People of the data who appear in the control, at level .999; null "
+        "without one.",
     )
     sets: Count = Field(
         default=0, description="Sets of columns by which people were sought; 0: what is used."
@@ -318,7 +319,7 @@ class CopiesDetail(Fact):
     )
     lacking: tuple[str, ...] = Field(
         default=(),
-        description="Columns that the control lacks: copies by them are held against coincidence.",
+        description="Columns that the control lacks: copies by them are compared with coincidence.",
     )
     left_out: tuple[str, ...] = Field(
         default=(), description="Lines above and below the tables, taken for titles and notes."
@@ -326,12 +327,12 @@ class CopiesDetail(Fact):
 
     @property
     def refutes_control(self) -> bool:
-        """Whether people of the control stand in the file, or in the data, beyond coincidence."""
+        """Whether people of the control appear in the file, or in the data, beyond coincidence."""
         return self.is_shared or (self.control is not None and self.control.is_beyond)
 
     @property
     def is_shared(self) -> bool:
-        """Whether people of the data stand in the control beyond coincidence."""
+        """Whether people of the data appear in the control beyond coincidence."""
         return self.shared is not None and self.shared.is_beyond
 
     @classmethod
@@ -367,7 +368,7 @@ def unaccounted(
 ) -> Iterator[Unaccounted]:
     """Yield what was published and could not be compared, or that only a control explains.
 
-    at_most: The share of people who stand in the file beyond coincidence that is accepted.
+    at_most: The share of people who appear in the file beyond coincidence that is accepted.
     can_tell: Whether there is a control that nothing refutes.
     is_exceeded: Whether copies are shown already: columns that show them are no question.
     """
@@ -459,7 +460,7 @@ def _same_or_irrelevant(whole: WholeFiles, names: Sequence[str]) -> str:
 
 
 def _of_unit(name: str, common: Sequence[str]) -> Unaccounted:
-    """Return the question of a column under which rows stand together: it names a unit."""
+    """Return the question of a column under which rows are together: it names a unit."""
     how = f" and have {some_of([f'`{each}`' for each in common], 4)} in common" if common else ""
     return Unaccounted(
         subject=f"column `{name}`",
@@ -476,7 +477,7 @@ def _own_left(traces: Traces, at_most: float, *, can_tell: bool) -> list[Trace]:
 
 
 def _of_own(whole: WholeFiles, left: Sequence[Trace], *, can_tell: bool) -> Unaccounted:
-    """Return the question of people whose own values stand in the file."""
+    """Return the question of people whose own values appear in the file."""
     worst = _largest(left).copies
     reason = (
         f"The file holds values that only one person of the data has, of {worst.standing:,} "
@@ -487,21 +488,21 @@ def _of_own(whole: WholeFiles, left: Sequence[Trace], *, can_tell: bool) -> Unac
     is_lacking = any(name in whole.lacking for name in names)
     reason += _of_control(_largest(left).beside, can_tell=can_tell)
     question = _undeclared(names, reason, ACCEPTED if can_tell and not is_lacking else CONTROL)
-    who = f"people with a value of their own in `{_largest(left).columns[0]}`"
-    return _about_people(question, worst, worst.unique, who, "stand in the file by it")
+    who = f"people with a unique value in `{_largest(left).columns[0]}`"
+    return _about_people(question, worst, worst.unique, who, "appear in the file by it")
 
 
 def _of_few(
     whole: WholeFiles, traces: Traces, at_most: float, asked: set[str], *, can_tell: bool
 ) -> Iterator[Unaccounted]:
-    """Yield each few columns by which too many people stand in the file, but for asked ones."""
+    """Yield each few columns by which too many people appear in the file, but for asked ones."""
     for some in traces.sets.striking:
         is_explained = can_tell and some.is_explained
         is_accepted = some.standing - some.expected <= at_most * max(1, some.unique)
         if not (is_explained or is_accepted or asked & set(some.columns)):
             reason = (
                 f"By these columns {some.standing:,} of {some.unique:,} people who are unique in "
-                f"the data stand in the file; coincidence explains about {round(some.expected):,}."
+                f"the data appear in the file; coincidence explains about {round(some.expected):,}."
             )
             if (alone := some.alone) is not None:
                 shown = some_of([f"`{name}`" for name in alone.columns], 4)
@@ -516,7 +517,7 @@ def _of_few(
             reason += _of_control(some.beside, can_tell=can_tell)
             question = _undeclared(some.columns, reason, declaration)
             yield _about_people(
-                question, some, some.unique, UNIQUE_ONES, "stand in the file by these columns"
+                question, some, some.unique, UNIQUE_ONES, "appear in the file by these columns"
             )
 
 
@@ -578,12 +579,12 @@ def _of_groups(groups: GroupedPeople, *, can_tell: bool) -> CountedQuestion:
         + _of_control(groups.beside, can_tell=can_tell),
         declaration=ACCEPTED if can_tell else CONTROL,
     )
-    does = "stand in the file with all of their rows"
+    does = "appear in the file with all of their rows"
     return _about_people(question, groups, groups.people, GROUPS, does)
 
 
 def name_declared(name: str) -> str:
-    """Name a column, or something that a file holds beside its table, as it is declared.
+    """Name a column, or something that a file holds next to its table, as it is declared.
 
     >>> name_declared("sheet Codes"), name_declared("comments"), name_declared("hired")
     ('sheet `Codes`', 'the comments', '`hired`')
@@ -620,7 +621,7 @@ def _of_rows(whole: WholeFiles) -> Iterator[Unaccounted]:
 
 
 def _inside_left(whole: WholeFiles, at_most: float, *, can_tell: bool) -> list[NamesInside]:
-    """Return whose names and numbers stand inside values, and neither control nor user explain."""
+    """Return whose names and numbers are inside values, and neither control nor user explain."""
     return [
         each
         for each in whole.inside
@@ -630,7 +631,7 @@ def _inside_left(whole: WholeFiles, at_most: float, *, can_tell: bool) -> list[N
 
 
 def _inside(whole: WholeFiles, at_most: float, *, can_tell: bool) -> Iterator[Unaccounted]:
-    """Yield each column whose names of people stand inside other values of the file."""
+    """Yield each column whose names of people are inside other values of the file."""
     columns: set[str] = set()
     for names in _inside_left(whole, at_most, can_tell=can_tell):
         if names.column in columns:
@@ -638,7 +639,7 @@ def _inside(whole: WholeFiles, at_most: float, *, can_tell: bool) -> Iterator[Un
         columns.add(names.column)
         reason = (
             f"{names.noun[0].upper()}{names.noun[1:]} of {names.standing:,} of {names.people:,} "
-            f"people stand in `{names.within}` of the file, {names.how}; coincidence explains "
+            f"people appear in `{names.within}` of the file, {names.how}; coincidence explains "
             f"about {round(names.expected):,}."
         )
         is_value = names.how in (AS_NUMBERS, IN_VALUES)
@@ -653,7 +654,7 @@ def _inside(whole: WholeFiles, at_most: float, *, can_tell: bool) -> Iterator[Un
             yield Unaccounted(
                 subject=f"column `{names.within}`, which is declared to say nothing about a person",
                 reason=f"Values of `{names.column}` of {names.standing:,} of {names.people:,} "
-                f"people of the data, which nobody else has, stand in `{names.within}` of the "
+                f"people of the data, which nobody else has, appear in `{names.within}` of the "
                 f"file; coincidence explains about {round(names.expected):,}.",
                 declaration=f"a file without `{names.within}`; or {ACCEPTED}"
                 + ("" if can_tell else f"; or {CONTROL}"),
@@ -674,7 +675,7 @@ def _of_order(rows: RowsInOrder, *, can_tell: bool) -> Unaccounted:
 
 
 def _changed(traces: Traces, at_most: float, *, can_tell: bool) -> Iterator[Unaccounted]:
-    """Yield the people who seem to stand in the file in another order, or under other names."""
+    """Yield the people who seem to appear in the file in another order, or under other names."""
     declaration = ACCEPTED if can_tell else CONTROL
     elsewhere = traces.elsewhere
     if elsewhere is not None:
@@ -707,16 +708,16 @@ def _changed(traces: Traces, at_most: float, *, can_tell: bool) -> Iterator[Unac
 
 
 def _of_changed(people: ChangedPeople, *, can_tell: bool) -> CountedQuestion:
-    """Return the question of people who stand in the file after it was changed in a way."""
+    """Return the question of people who appear in the file after it was changed in a way."""
     names = some_of([f"`{name}`" for name in people.columns], 4)
     question = Unaccounted(
         subject=f"columns {people.way}" if " " in people.way else f"{people.way} columns",
         reason=f"With {names} {people.way}, {people.standing:,} of {people.people:,} people who "
-        f"are unique in the data stand in the file; coincidence explains about "
+        f"are unique in the data appear in the file; coincidence explains about "
         f"{round(people.expected):,}.{_of_control(people.beside, can_tell=can_tell)}",
         declaration=ACCEPTED if can_tell else CONTROL,
     )
-    does = f"stand in the file with columns {people.way}"
+    does = f"appear in the file with columns {people.way}"
     return _about_people(question, people, people.people, UNIQUE_ONES, does)
 
 
@@ -770,11 +771,11 @@ def _largest(left: Sequence[Trace]) -> Trace:
 
 
 def in_both(copies: CopiesDetail) -> str:
-    """Say how many people of the data stand in the control."""
+    """Say how many people of the data appear in the control."""
     assert copies.shared is not None
     many, limit = copies.shared.standing, math.ceil(copies.shared.most)
     return (
-        f"{many:,} unique people of the data stand in the control, and coincidence explains at "
+        f"{many:,} unique people of the data appear in the control, and coincidence explains at "
         f"most {limit:,}"
     )
 
@@ -813,7 +814,7 @@ def _not_compared(whole: WholeFiles) -> Iterator[str]:
 
 
 def groups_by(whole: WholeFiles) -> list[str]:
-    """Return the columns under which rows stand together, as far as is known."""
+    """Return the columns under which rows are together, as far as is known."""
     is_each = whole.units is None or len(np.unique(whole.units[whole.rows("real")])) == whole.real
     named = [name for name in ("" if is_each else whole.unit, whole.numbering) if name]
     named += [] if whole.together is None else [whole.together.by]
@@ -822,7 +823,7 @@ def groups_by(whole: WholeFiles) -> list[str]:
 
 
 def stand_together(whole: WholeFiles) -> bool:
-    """Check whether rows of one person or group stand together in the data."""
+    """Check whether rows of one person or group are together in the data."""
     return bool(groups_by(whole)) or (whole.bound is not None and whole.bound.is_by_order)
 
 
@@ -839,11 +840,11 @@ LEFT_IN_WIDE = "copies under other codes, in files of so many columns"
 WRITTEN = "what a file that is written of the data frame holds besides its cells, levels and notes"
 """What nobody looked at where the published file is a data frame in memory."""
 CONTROL = '`control = "FILE"` in `[data]`, or `--control FILE`, a file of other people'
-"""What decides whether values stand in a file by coincidence."""
+"""What decides whether values are in a file by coincidence."""
 ACCEPTED = (
     "`copies = SHARE` in `[threshold]`, or `--copies SHARE`, the share of people that is accepted"
 )
-"""What decides on people who stand in a file, where a control does not explain them."""
+"""What decides on people who are in a file, where a control does not explain them."""
 
 
 def _without_control(names: Sequence[str], lacking: Sequence[str]) -> str:
@@ -937,7 +938,7 @@ def deciding_trace(traces: Traces, error: float, at_most: float, *, can_tell: bo
 
 
 def _is_of_any_law(trace: Trace, error: float, at_most: float) -> bool:
-    """Check whether people stand in the file beyond what any law of it explains."""
+    """Check whether people appear in the file beyond what any law of it explains."""
     many = trace.copies
     return isinstance(many, Copies) and many.excess_of_any_law(error * trace.share) > at_most
 
@@ -952,7 +953,7 @@ def copied_people(
     lacking: Sequence[str] = (),
     tested: TwoSamples | None = None,
 ) -> CopiedPeople:
-    """Return the unique people who stand in the file, and how far they are beyond others.
+    """Return the unique people who appear in the file, and how far they are beyond others.
 
     trace: The set of columns that decides.
     is_data: The chance of a file with the very rows of the data; None: it has others.

@@ -1,4 +1,4 @@
-"""Who stands in the file, and who may unseen, in sentences."""
+"""Who appears in the file, and who may unseen, in sentences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FAVOURED = "a generator that merely favours such people may do the same"
 
 
 def by_columns(names: Sequence[str]) -> str:
-    """Name the columns by which people stand in the file, where these are not all."""
+    """Name the columns by which people appear in the file, where these are not all."""
     shown = names if len(names) <= 6 else [*names[:5], f"{len(names) - 5} more columns"]
     if not shown:
         return ""
@@ -41,7 +41,7 @@ def data_itself(result: SyntheticResult) -> str:
 
 
 def population_of(copied: CopiedPeople) -> str:
-    """Say among whom people are unique: beside a control, on both sides together."""
+    """Say among whom people are unique: next to a control, on both sides together."""
     return "the data and the control" if copied.is_beside else "the data"
 
 
@@ -66,13 +66,13 @@ def rows_not_people(result: SyntheticResult) -> tuple[str, ...]:
 
 
 def standing(result: SyntheticResult) -> str:
-    """Describe how many unique people stand in the file, and how many would by chance."""
+    """Describe how many unique people appear in the file, and how many would by chance."""
     copied, is_data = result.copied, result.copies.is_data is not None
     (many, people), value = copied.counted, copied.people.value
     rest = rows_not_people(result)
     text = (
         f"{number(many)} of {number(people)} {counted_of(result)} in "
-        f"{population_of(copied)}{by_what(copied)} ({percent(value)}) stand in the file"
+        f"{population_of(copied)}{by_what(copied)} ({percent(value)}) appear in the file"
     )
     text = f"The file {data_itself(result)}. {text}" if is_data else text
     if copied.scored is not None:
@@ -94,7 +94,7 @@ def rows_standing(result: SyntheticResult) -> str:
 
 
 def usual_count(result: SyntheticResult, expected: float) -> float:
-    """Return how many people stand in a file where no copies are shown.
+    """Return how many people are in a file where no copies are shown.
 
     These are no more than are expected and two standard errors, of the count and of what is
     expected: the more rows the file has for each person, the less is known of that.
@@ -104,7 +104,7 @@ def usual_count(result: SyntheticResult, expected: float) -> float:
 
 
 def no_more(result: SyntheticResult, against: Sequence[str] = ()) -> str:
-    """Say how many people stand in the file, or how many might unseen.
+    """Say how many people appear in the file, or how many might unseen.
 
     against: What the record holds against the file, and no control decides, each a clause.
     """
@@ -123,7 +123,7 @@ def no_more(result: SyntheticResult, against: Sequence[str] = ()) -> str:
     if 2 * limit >= people:
         return (
             f"Coincidence may explain up to {number(limit)} of {_unique_people(result)}, and "
-            f"{number(many)} stand in the file: {_why_open(result)}"
+            f"{number(many)} appear in the file: {_why_open(result)}"
         )
     usual = math.ceil(usual_count(result, expected))
     if many <= usual:
@@ -133,13 +133,17 @@ def no_more(result: SyntheticResult, against: Sequence[str] = ()) -> str:
 
 
 def _some_stand(result: SyntheticResult) -> str:
-    """Say how many people stand in the file, and what explains some of them."""
+    """Say how many people appear in the file, and what explains some of them."""
     copied = result.copied
     many, people = copied.deciding
     expected = number(round(copied.baseline * people))
-    who = f"{number(many)} people of the data stand" if many != 1 else "1 person of the data stands"
+    who = (
+        f"{number(many)} people of the data appear" if many != 1 else "1 person of the data appears"
+    )
     if result.numbering:
-        who = f"{number(many)} rows of the data stand" if many != 1 else "1 row of the data stands"
+        who = (
+            f"{number(many)} rows of the data appear" if many != 1 else "1 row of the data appears"
+        )
     text = f"{who} in the file{by_what(copied)}, where"
     if copied.coincidences is None:
         return f"{text} the control explains about {expected}{unseen(result)}"
@@ -200,7 +204,7 @@ def _why_open(result: SyntheticResult) -> str:
         why = "only a control tells"
     elif result.copies.refutes_control:
         where = "data" if result.copies.is_shared else "file"
-        why = f"the control given is none, since its people stand in the {where}"
+        why = f"the control given is none, since its people appear in the {where}"
     elif is_unlike_by_groups(result):
         why = f"the control given tells nothing while no unit is named: {by_unit(result)}"
     elif unlike is not None and unlike.is_shown:
@@ -210,7 +214,7 @@ def _why_open(result: SyntheticResult) -> str:
     elif copied.control is not None:
         many, people = map(number, copied.control)
         why = (
-            f"the control given does not settle it: {many} of its {people} unique people stand in "
+            f"the control given does not settle it: {many} of its {people} unique people appear in "
             "the file"
         )
     else:
@@ -271,7 +275,7 @@ def evidence(case: StudyJudgement) -> tuple[str, ...]:
         worst = max(values, key=lambda count: count.standing)
         clauses.append(
             f"the own values of {number(worst.standing)} of {number(worst.of)} people in "
-            f"`{worst.columns[0]}` stand in the file, where coincidence explains about "
+            f"`{worst.columns[0]}` appear in the file, where coincidence explains about "
             f"{number(round(worst.expected or 0.0))}"
         )
     return tuple(clauses)

@@ -26,7 +26,7 @@ def copies_of(case: StudyJudgement) -> JudgedCriterion | None:
 
 
 def is_copied(case: StudyJudgement) -> bool:
-    """Check whether more people stand in the file than is accepted."""
+    """Check whether more people appear in the file than is accepted."""
     copied = copies_of(case)
     return copied is not None and copied.status == "exceeded"
 

@@ -85,7 +85,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Levels:
-    """Confidence of each number, by how many are decided at once."""
+    """Confidence of each number, by how many are decided at the same time."""
 
     share: float  # Of a share shown by itself, which decides nothing
     claim: float  # Of the excess of each risk
@@ -98,7 +98,7 @@ class Levels:
     ) -> Levels:
         """Divide the error among the claims (Bonferroni), which depend on one another.
 
-        Groups that decide nothing are a family of their own: they take nothing from the verdict.
+        Groups that decide nothing are a separate family: they take nothing from the verdict.
         """
         claims = (risks * (1 + groups) if groups_decide else risks) + copies
         each = each_confidence(confidence, claims)
@@ -611,7 +611,7 @@ def _assessed(
     how: str,
     can_tell: bool,
 ) -> AssessedRisk:
-    """Limit a risk on people of the data, beside the control and the guess, and on each group.
+    """Limit a risk on people of the data, next to the control and the guess, and on each group.
 
     There is no excess where nothing can be told of it.
     """

@@ -41,13 +41,13 @@ class SyntheticLayout(Layout):
         "nobody in this one. So one file never shows that a mechanism is safe, however many people "
         "it has.",
         "Other attackers: one who knows more, tries other attacks, or holds other files.",
-        "What the file teaches about everybody, in the data or not. It is reported beside the "
+        "What the file teaches about everybody, in the data or not. It is reported next to the "
         "guess without the release, and counts as no excess.",
-        "Groups that the control has nobody of, and households that stand on both sides.",
+        "Groups that the control has nobody of, and households that are on both sides.",
     )
 
     headings: ClassVar[Headings] = {
-        ("attack", "copied"): "People whose record stands in the file",
+        ("attack", "copied"): "People whose record appears in the file",
         ("attack", "risk"): "{name}, in the data",
         ("excess", "excess"): "{name}, beyond the control",
         ("guess", "guess"): "{name}, by the best guess without the file",
@@ -67,7 +67,7 @@ class SyntheticLayout(Layout):
 
     def assessed(self, case: StudyJudgement) -> list[str]:
         lines = [f"{risk.name}, by {len(risk.tried)} attacks" for risk in case.result.risks]
-        return ["what stands in the file, row by row", *lines]
+        return ["what appears in the file, row by row", *lines]
 
     def not_assessed(self, case: StudyJudgement) -> Iterator[NotAssessed]:
         result: SyntheticResult = case.result
@@ -81,7 +81,7 @@ class SyntheticLayout(Layout):
         elif result.copies.refutes_control:
             yield NotAssessed(
                 "what is due to the release beyond copies",
-                f"people of the control stand in the {'data' if is_shared else 'file'}, so the "
+                f"people of the control appear in the {'data' if is_shared else 'file'}, so the "
                 "control is none",
                 "take people whose records nothing was made from",
             )
@@ -137,7 +137,7 @@ class SyntheticLayout(Layout):
         groups = list(describe_groups(result))
         return [
             Section("Who was asked about", [describe_people(record, result)]),
-            Section("What stands in the file", list(describe_copies(result))),
+            Section("What appears in the file", list(describe_copies(result))),
             *(
                 Section(name[0].upper() + name[1:], list(describe_risk(case, name, record.grade)))
                 for name in RISKS
@@ -182,9 +182,9 @@ class SyntheticLayout(Layout):
                 "whether they were hit learns it of the last.",
                 (*VERDICT, *counted),
             ),
-            RealFigure("Numbers of rows", "Of all files, exact.", ("result.files*",)),
+            RealFigure("Numbers of rows", "All files, exact.", ("result.files*",)),
             RealFigure(
-                "What stands in the file", "Exact counts.", ("result.cop*", "result.counts*")
+                "What appears in the file", "Exact counts.", ("result.cop*", "result.counts*")
             ),
             RealFigure(
                 "Names of columns and values", "As the files have them.", ("assessed*", "title")
@@ -200,7 +200,7 @@ class SyntheticLayout(Layout):
                 "The column and value that differ most, and their shares in the data and the "
                 "control."
             )
-            real_figures.append(RealFigure("Data beside control", how, ("result.unlike*",)))
+            real_figures.append(RealFigure("Data compared with control", how, ("result.unlike*",)))
         if result.groups or result.merged is not None:
             how = f"Names, sizes and shares over real people. {groups_of_people(result.merged)}"
             real_figures.append(RealFigure("Groups", how, ("result.merged*",)))

@@ -94,7 +94,7 @@ def completed(
 
 
 def _with_codes(name: str, bins: dict[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
-    """Let texts that other files have among the numbers of a column stay values of their own."""
+    """Let texts that other files have among the numbers of a separate column stay values."""
     if "common" in bins:
         return bins
     codes = list(bins.get("codes", ()))

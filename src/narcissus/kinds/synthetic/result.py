@@ -191,11 +191,11 @@ class AssessedRisk(Fact):
 
 
 class SyntheticResult(StudyResult):
-    """The files, what was tried on them, and what stands in the file."""
+    """The files, what was tried on them, and what appears in the file."""
 
     files: FileSizes
     confidence: Level
-    claims: Positive = Field(description="Decided at once: each excess is limited at this level.")
+    claims: Positive = Field(description="Decided jointly: each excess is limited at this level.")
     claim_confidence: Level
     group_confidence: Level
     unlike: UnlikeControl | None = Field(description="Null without a control.")
@@ -203,9 +203,9 @@ class SyntheticResult(StudyResult):
     merged: MergedGroups | None = Field(
         default=None, description="Null where no groups are asked for."
     )
-    copied: CopiedPeople = Field(description="People who stand in the file: these decide.")
+    copied: CopiedPeople = Field(description="People who appear in the file: these decide.")
     counts: tuple[FileCount, ...] = Field(min_length=1, description="The first is of whole rows.")
-    copies: CopiesDetail = Field(description="What stands in the file, and how it was sought.")
+    copies: CopiesDetail = Field(description="What appears in the file, and how it was sought.")
     measures: Mapping[str, FileMeasures] = Field(
         description="Of the real and of the synthetic file."
     )
@@ -231,7 +231,7 @@ class SyntheticResult(StudyResult):
     )
     agreeing: tuple[str, ...] = Field(
         default=(),
-        description="Columns in which most rows agree with another row of their own file and "
+        description="Columns in which most rows agree with another row of the same file and "
         "hardly any with one of the other, as several rows of one person do.",
     )
 

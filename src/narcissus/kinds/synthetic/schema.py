@@ -47,7 +47,7 @@ class FilesSpec(Strictly):
         default=[],
         description="Columns that say nothing about a person, as you declare: only names and "
         "numbers of people are sought in them. All others are examined for copies, those that are "
-        "left out as well. Also what a file holds beside its table: 'sheet NAME', 'comments', "
+        "left out as well. Also what a file holds next to its table: 'sheet NAME', 'comments', "
         "'lines left out'.",
     )
     bins: dict[str, BinsSpec] = Field(
@@ -61,7 +61,7 @@ class FilesSpec(Strictly):
     )
     missing: Literal["refuse", "drop", "category"] = Field(
         default="refuse",
-        description="Missing values: an error, rows dropped, or a value of their own.",
+        description="Missing values: an error, rows dropped, or a separate value.",
     )
     read_as: dict[str, ReadAs] = Field(
         default={},
@@ -129,7 +129,7 @@ class ExcessThreshold(Approval, Strictly):
     linkability: Share | None = Field(default=None, description="Instead, for linkability.")
     copies: Share | None = Field(
         default=None,
-        description="Instead, for people who are unique in the data and stand in the file: how "
+        description="Instead, for people who are unique in the data and appear in the file: how "
         "many of them, beyond the control or, without one, beyond coincidence.",
     )
     worst_group: Share | None = Field(
@@ -149,7 +149,7 @@ class ExcessThreshold(Approval, Strictly):
 
 
 class GroupColumns(Strictly):
-    """Whose numbers are shown beside everybody's."""
+    """Whose numbers are shown next to everybody's."""
 
     columns: list[str] = Field(default=[], description="A group for each value of these columns.")
     least_group: int = LeastGroup
@@ -175,7 +175,7 @@ class SyntheticStudy(Strictly):
         default=None, description="No excess at all is accepted if left out."
     )
     policy: str | None = Field(
-        default=None, description="A file with a [threshold] of its own, instead of one here."
+        default=None, description="A file with its own [threshold], instead of one here."
     )
     groups: GroupColumns = GroupColumns()
     run: SyntheticRun = SyntheticRun()

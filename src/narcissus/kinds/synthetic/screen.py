@@ -176,7 +176,7 @@ def declared(result: SyntheticResult) -> tuple[str, ...]:
 
 
 def _of_copied(case: StudyJudgement, judged: JudgedCriterion) -> Glance:
-    """Return the numbers of people who stand in the file, where these decide."""
+    """Return the numbers of people who appear in the file, where these decide."""
     result: SyntheticResult = case.result
     copied, is_exceeded = result.copied, judged.status == "exceeded"
     by = by_what(copied)
@@ -184,9 +184,12 @@ def _of_copied(case: StudyJudgement, judged: JudgedCriterion) -> Glance:
     expected = Quantity(value=copied.baseline, grade=judged.grade)
     unit = f"{counted_of(result)} in {population_of(copied)}{by}"
     who = f"{unit}{',' if by else ''}"
-    without, beyond = f"By coincidence, {{}} {who} would stand in the file.", "coincidence explains"
+    without, beyond = (
+        f"By coincidence, {{}} {who} would appear in the file.",
+        "coincidence explains",
+    )
     if copied.is_beside:
-        without, beyond = "Of the people of the control, {} stand in the file.", "of the control"
+        without, beyond = "{} people of the control appear in the file.", "of the control"
     copies = "values of single people" if copied.how == BY_VALUES else "people"
     subject, broken, accepted = "The file", f"holds more {copies} of the data than {beyond}{by}", ""
     if judged.at_most:
@@ -194,7 +197,7 @@ def _of_copied(case: StudyJudgement, judged: JudgedCriterion) -> Glance:
     why = _why_none(result, judged)
     reached = (
         Reach(without, expected, row),
-        Reach.of(f"{{}} {who}{' nearly' * (copied.how == NEARLY)} stand in the file.", row),
+        Reach.of(f"{{}} {who}{' nearly' * (copied.how == NEARLY)} appear in the file.", row),
     )
     if result.copies.is_data is not None:
         unit, subject, broken, accepted, why = "rows of the file", "The file", "", "", ""
@@ -248,7 +251,7 @@ def _why_none(result: SyntheticResult, judged: JudgedCriterion) -> str:
         return f"the control decides nothing yet: {by_unit(result)}"
     if result.copies.refutes_control:
         where = "data" if result.copies.is_shared else "file"
-        return f"the control is none, since its people stand in the {where}"
+        return f"the control is none, since its people appear in the {where}"
     return ""
 
 
@@ -282,7 +285,7 @@ def _rows_reached(rows: FileCount) -> tuple[Reach, Reach]:
 
 
 def _few_copies(case: StudyJudgement) -> tuple[str, ...]:
-    """Say how many people stand in the file where a control does not show these to be too many."""
+    """Say how many people appear in the file where a control does not show these to be too many."""
     result: SyntheticResult = case.result
     left, people = lines_left(result), result.copies.people
     if copies_of(case) is None or is_copied(case) or not result.can_tell:
@@ -290,7 +293,7 @@ def _few_copies(case: StudyJudgement) -> tuple[str, ...]:
     if people.standing <= usual_count(result, people.expected):
         return (f"No copied people are shown{unseen(result)}.", *left)
     return (
-        f"{number(people.standing)} people of the data stand in the file, where coincidence "
+        f"{number(people.standing)} people of the data appear in the file, where coincidence "
         f"explains about {number(round(people.expected))}.",
         *left,
     )

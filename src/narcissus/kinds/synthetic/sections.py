@@ -24,7 +24,7 @@ from narcissus.synthetic.copies import COPIES
 ASKED: dict[RiskName, str] = {
     "inference": "An attacker who knows a person's other columns guesses the unknown ones from "
     "the rows of the file. The same guesses are made about people of the control.",
-    BY_VALUE: "A value of one column stands in exactly one row of the file. It singles a person "
+    BY_VALUE: "A value of one column appears in exactly one row of the file. It singles a person "
     "out if they have it and nobody in a crowd of other people has. That shows that the value was "
     "copied, and links nothing else to the person. Numbers and dates are compared by intervals, "
     "since an exact measurement is hardly anybody else's.",
@@ -40,7 +40,7 @@ ASKED: dict[RiskName, str] = {
 
 
 STANDING = (
-    "A unique person stands in the file if one of its rows is true of them and of nobody else in "
+    "A unique person appears in the file if one of its rows is true of them and of nobody else in "
     "the data. Coincidences are counted in the data itself: as often as people of the data are "
     "like one another, people of a fresh file would be like them. Decoys are plausible people whom "
     "one half of the data lacks; where the file holds more of them than the other half does, more "
@@ -61,7 +61,7 @@ _COPIED: Headings = {
 
 
 def describe_copies(result: SyntheticResult) -> Iterator[Block]:
-    """Tell what stands in the file, and how people were sought."""
+    """Tell what appears in the file, and how people were sought."""
     copies, people = result.copies, result.copies.people
     yield Text([STANDING, SIMILAR])
     decoys = FileCount(
@@ -71,8 +71,8 @@ def describe_copies(result: SyntheticResult) -> Iterator[Block]:
         of=people.decoys,
     )
     yield table(
-        "What stands in the file: exact counts, beside what a file of as many other people of the "
-        "population would hold",
+        "What appears in the file: exact counts, compared with what a file of as many other "
+        "people of the population would hold",
         [*result.counts, decoys],
         {
             "What": lambda count: count.what + by_columns(count.columns),
@@ -84,7 +84,7 @@ def describe_copies(result: SyntheticResult) -> Iterator[Block]:
     )
     copied = [row for row in result.rows() if row.name == COPIES]
     if copied:
-        yield numbers_table("Unique people whose record stands in the file", copied, _COPIED)
+        yield numbers_table("Unique people whose record appears in the file", copied, _COPIED)
     yield Facts(
         [
             ("Coincidences at most", number(math.ceil(people.most))),
@@ -102,9 +102,9 @@ def describe_copies(result: SyntheticResult) -> Iterator[Block]:
         )
     if copies.small_sets:
         lines.append(
-            f"Beside these, {number(copies.small_sets)} sets of two, three and more columns were "
-            "counted. A set by which more people stand in the file than coincidence explains waits "
-            "for a control."
+            f"Besides these, {number(copies.small_sets)} sets of two, three and more columns were "
+            "counted. A set by which more people appear in the file than coincidence explains "
+            "waits for a control."
         )
     if lines:
         yield Text(lines)
@@ -182,7 +182,7 @@ def describe_risk(case: StudyJudgement, name: RiskName, grade: Grade) -> Iterato
 def _picture(
     case: StudyJudgement, name: RiskName, risks: Sequence[AssessedRisk], grade: Grade
 ) -> Figure:
-    """Draw each secret: people of the data beside people of the control."""
+    """Draw each secret: people of the data next to people of the control."""
     lines = [
         Row(
             risk.label or name,
@@ -261,7 +261,8 @@ def _beside_the_guess(risks: Sequence[AssessedRisk]) -> Grid:
     """Show what the file adds to the best guess without it, on both sides."""
     guesses = [(risk.label, risk.guess) for risk in risks if risk.guess is not None]
     return table(
-        "Beside the best guess without the file, from other people's records: how far above it the "
+        "Compared with the best guess without the file, from other people's records: how far "
+        "above it the "
         "attack is on people in the data, and on the control (what it teaches about everybody)",
         guesses,
         {
@@ -303,7 +304,7 @@ def describe_groups(result: SyntheticResult) -> Iterator[Block]:
     groups = [(risk.name, group) for risk in result.risks for group in risk.groups]
     if groups:
         yield table(
-            f"Groups; limits hold for all of them at once, each at {result.group_confidence:.5g}",
+            f"Groups; limits hold jointly for all of them, each at {result.group_confidence:.5g}",
             groups,
             {
                 "Risk": lambda pair: pair[0],

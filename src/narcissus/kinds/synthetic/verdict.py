@@ -113,7 +113,7 @@ def _by_copies(case: StudyJudgement) -> str:
         favours = "" if control.is_beyond_any_law() else ", or its generator favours such people"
         sentences.append(
             f"The control is none: {number(control.standing)} of its {number(control.unique)} "
-            "unique people stand in the file. Coincidence explains at most "
+            "unique people appear in the file. Coincidence explains at most "
             f"{number(math.ceil(control.most))}, so the file was made from the control as "
             f"well{favours}."
         )

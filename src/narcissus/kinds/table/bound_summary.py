@@ -93,7 +93,8 @@ def tail_of_population(
 ) -> Floats:
     """Bound the chance over people and releases that v of n are reconstructed; v = 0 .. n + 1.
 
-    Holds for all v at once, with chance ``1 - (1 - confidence) / 2`` over the people played.
+    Holds for all v at the same time, with chance ``1 - (1 - confidence) / 2`` over the people
+    played.
     ``place`` is the index of the confidence level that chose the point of the profile. ``times``
     above 1 makes a plan and no limit: roughly what ``times`` as many trials would show.
     """

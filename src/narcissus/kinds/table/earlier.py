@@ -68,7 +68,7 @@ def _groups(known: NDArray[np.integer]) -> Sequence[Codes]:
 
 
 def _in_group(secret: Codes, place: Codes, behind: Codes) -> Iterator[Codes]:
-    """Yield features of rows that stand group by group.
+    """Yield features of rows that are group by group.
 
     place, behind: Rows of the same group before and after each row.
     """

@@ -233,7 +233,7 @@ class Experiment:
 
     @property
     def claimed(self) -> float:
-        """Level at which sampled limits hold."""
+        """Level at which estimated limits hold."""
         return self.confidence if self.holds is None else self.holds
 
     @property

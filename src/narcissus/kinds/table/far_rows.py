@@ -2,7 +2,7 @@
 
 Two files one below the other, of the same people, hold the secret of row i again half a file later;
 one that was turned round holds it at the mirrored place. How often secrets agree at each lag, and
-about each place, is a convolution, so all lags and places are compared at once.
+about each place, is a convolution, so all lags and places are compared at the same time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What an attacker may read off the values of a column, as they stand in a file.
+"""What an attacker may read off the values of a column, as they are in a file.
 
 A case number may tell the secret by a letter, a digit, a part, a remainder or a sum of digits, and
-a time by its hour, weekday or month: each of these becomes a feature of its own, in which models
+a time by its hour, weekday or month: each of these becomes a separate feature, in which models
 then look for the secret. No list of such functions is ever complete.
 """
 

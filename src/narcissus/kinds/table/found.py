@@ -1,6 +1,6 @@
 """What an audit of a table found: a tree of settings, and the rows that it yields.
 
-Rows of a setting have its label at ``setting``. What people lose stands at ``by`` and ``group``:
+Rows of a setting have its label at ``setting``. What people lose is at ``by`` and ``group``:
 "everyone"; "column" and an unknown column; what a group is by, and the group.
 """
 
@@ -95,7 +95,7 @@ class Limited(Fact):
 
 
 class PriorOff(Fact):
-    """What guesses without the release score on real people, beside what the prior says."""
+    """What guesses without the release score on real people, next to what the prior says."""
 
     by_the_prior: float
     off: Quantity = Field(description="The score, less what the prior says.")
@@ -465,7 +465,7 @@ class SettingFound(Fact):
     trials: Positive
     confidence: Level
     joint: Level
-    """Level of each lower limit of an attack, so that all of them hold at once."""
+    """Level of each lower limit of an attack, so that all of them hold jointly."""
     precision: PrecisionDetail | DecisionDetail | None = None
     given: tuple[str, ...] = ()
     """What baselines and the ceiling assume."""

@@ -750,7 +750,7 @@ def _check_threshold(study: TableStudy) -> None:
     if threshold.worst_group is not None:
         if threshold.gain is not None and study.threat.people != "prior":
             raise InputError(
-                '`threshold.worst_group` beside `gain` needs people = "prior": what attempts '
+                '`threshold.worst_group` with `gain` needs people = "prior": what attempts '
                 "score on fresh people of a group of real rows is not known"
             )
         known, unknown = study.threat.known, study.threat.unknown

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,7 +14,8 @@ from narcissus.kinds.table.found import (
     TableBound,
     TableResult,
 )
-from narcissus.kinds.table.judgement import JudgedSetting, of_table
+from narcissus.kinds.table.judgement import of_table
+from narcissus.kinds.table.pictures import curves_picture
 from narcissus.kinds.table.sections import (
     describe_groups,
     describe_method,
@@ -27,13 +28,14 @@ from narcissus.kinds.table.words import (
     every_attacker,
     glance,
     label_of,
+    name_release,
     unresolved,
 )
 from narcissus.report.about import Answered, RealFigure, Subject
 from narcissus.report.first_screen import Glance
 from narcissus.report.format import number, percent
 from narcissus.report.gives_away import FOUND, VERDICT, groups_of_people
-from narcissus.report.page import Section
+from narcissus.report.page import Figure, Section
 from narcissus.results import Grade, NotAssessed
 from narcissus.rows import StudyRow
 from narcissus.study.plugins import GIVEN
@@ -75,6 +77,10 @@ class TableLayout(Layout):
 
     def glance(self, case: StudyJudgement) -> Glance:
         return glance(of_table(case))
+
+    def lead(self, case: StudyJudgement) -> Figure | None:
+        settings = of_table(case).each
+        return curves_picture(settings) if len(settings) > 1 else None
 
     def where(self, case: StudyJudgement) -> str:
         return f": {of_table(case).worst.label}"
@@ -182,7 +188,8 @@ class TableLayout(Layout):
 
     def subtitle(self, case: StudyJudgement) -> str:
         settings, setting = of_table(case).each, of_table(case).worst
-        return f"{number(setting.result.people)} people in a release, {_what(settings, setting)}"
+        people = number(setting.result.people)
+        return f"{people} people in a release, {name_release(settings, setting)}"
 
     def deciding(self, case: StudyJudgement) -> Iterator[StudyRow]:
         """Yield the guess, the best attack, the ceiling and the bounds where it was decided."""
@@ -232,18 +239,3 @@ def _scored(record: Record, people: int) -> str:
         "chance, are exact counts: a reader who knows of all but one of them whether they were "
         f"hit learns it of the last.{few * (people < 10)}"
     )
-
-
-def _released(setting: JudgedSetting) -> str:
-    """Name what is released; records of before say how many marginals."""
-    if setting.result.released and setting.result.noise is None:
-        return setting.result.released[0].lower() + setting.result.released[1:]
-    exact = "exact" if setting.result.noiseless else "noisy"
-    return f"{number(setting.result.marginals)} {exact} marginals"
-
-
-def _what(settings: Sequence[JudgedSetting], setting: JudgedSetting) -> str:
-    released = _released(setting)
-    if len(settings) > 1:
-        return f"{released}, {len(settings)} settings"
-    return released if setting.label in released else f"{released}, {label_of(setting)}"

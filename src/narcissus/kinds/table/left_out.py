@@ -1,7 +1,7 @@
 """Values that no code of the table shows: whether they tell more than the prior allows.
 
 `narcissus init` leaves columns out that it takes for identifiers, texts or copies of others, and
-puts numbers into bins. An attacker may still know them as they stand, so they are examined: models
+puts numbers into bins. An attacker may still know them as they are, so they are examined: models
 guess held-out rows from them and the known columns. What shows nothing is accounted for. What tells
 more than the prior allows waits for a declaration.
 """
@@ -70,7 +70,7 @@ def of_values(
     """Return the columns whose values tell of the secret, or could not be examined.
 
     left, binned, secrets: Columns that are left out, and known and unknown columns in bins, as they
-        stand in the file, of the rows that the table holds to examine.
+        appear in the file, of the rows that the table holds to examine.
     is_refuted: Whether known columns refute the prior already: only then is what they tell by
         themselves no matter of these.
     """
@@ -253,7 +253,7 @@ def _reason(how: str, guess: HeldOutGuess) -> str:
 
 
 class _ColumnValues:
-    """Rows of the table with the values of columns as they stand, and guesses of the last ones."""
+    """Rows of the table with the values of columns as they are, and guesses of the last ones."""
 
     def __init__(
         self, experiment: Experiment, columns: Sequence[RawColumn], secrets: Sequence[RawColumn]
@@ -381,7 +381,7 @@ GUESSERS: Mapping[str, Callable[[_ColumnValues, str, Sequence[RawColumn], Draws]
     LIKENESS: _ColumnValues.by_likeness,
     "a lookup of relations between values": _ColumnValues.by_relations,
 }
-"""Who guesses rows of the table from values as they stand."""
+"""Who guesses rows of the table from values as they are."""
 
 
 def _linear(of: Floats, classes: Codes, asked: Floats, size: int, rng: Draws) -> Floats:

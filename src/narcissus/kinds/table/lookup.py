@@ -2,7 +2,8 @@
 
 A secret may follow from several columns together and from none of them alone, as a parity does. A
 tree that splits by one column after the other seldom sees that among many columns; a table of
-counts of the right columns shows it at once. Sets of five columns are many, and their cells hold
+counts of the right columns shows it immediately. Sets of five columns are many, and their cells
+hold
 few rows: one is taken where it tells clearly more.
 """
 

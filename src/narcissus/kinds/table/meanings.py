@@ -1,7 +1,7 @@
 """What a column's values say of its meaning, whatever the language of its name.
 
-Weights of a survey, codes of diagnoses, free texts and households are told by how values are
-spelled, by their sizes and by where equal ones stand.
+Weights of a survey, codes of diagnoses, free texts and households are recognized by how values are
+spelled, by their sizes and by where equal ones are.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _digits(value: object) -> int:
 
 
 def _stand_together(column: RawColumn) -> bool:
-    """Whether equal values stand in rows next to each other, in small groups as of a household."""
+    """Whether equal values are in rows next to each other, in small groups as of a household."""
     codes = column.codes[~column.gaps]
     if not len(codes):
         return False

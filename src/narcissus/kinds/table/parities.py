@@ -75,7 +75,7 @@ def parity_of(bits: NDArray[np.integer], columns: Sequence[int]) -> NDArray[np.i
 
 
 def different_bits(columns: Sequence[NDArray[np.integer]]) -> NDArray[np.int64]:
-    """Return columns of 0 and 1 beside each other, without constants, equals and opposites."""
+    """Return columns of 0 and 1 next to each other, without constants, equals and opposites."""
     distinct_bits: dict[bytes, NDArray[np.int64]] = {}
     for column in columns:
         bits = (column % 2).astype(np.int64)

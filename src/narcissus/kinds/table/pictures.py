@@ -188,7 +188,7 @@ def attacks_picture(setting: JudgedSetting, *, is_sweep: bool) -> Figure:
     )
     listed = [] if ceiling is None else [("ceiling", ceiling)]
     gain = "More than its baseline, points"
-    headline = f"{where}, the attacks beside the ceiling and what is proved"
+    headline = f"{where}, the attacks compared with the ceiling and what is proved"
     named = best_name(setting)
     if setting.result.best is not None and "(" not in named:
         named += f" ({attack_name(setting.result.best)})"
@@ -367,7 +367,7 @@ class _Line:
 
 
 def groups_picture(setting: JudgedSetting) -> Figure:
-    """Draw the groups beside the average; the one that the release costs most stands out."""
+    """Draw the groups compared with the average; the one that the release costs most stands out."""
     name = setting.result.best or ""
     groups = [
         _Line(
@@ -437,7 +437,7 @@ def _group_table(setting: JudgedSetting) -> Grid:
 def _of_groups(setting: JudgedSetting, worst: _Line) -> str:
     best, guess = setting.result.best_attack, setting.result.guess
     if worst.best is None or best is None:
-        return "The groups beside the average"
+        return "The groups compared with the average"
     if worst.best.share <= worst.guess.share:
         return "No group clearly loses more than the average"
     change = (

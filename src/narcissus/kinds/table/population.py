@@ -85,7 +85,7 @@ def settings_of(planned: Sequence[TableMechanism], columns: Columns) -> tuple[Se
         if setting.mechanism.queries != settings[0].mechanism.queries:
             raise InputError(
                 f"at '{setting.label}' other tables are released than at '{settings[0].label}': "
-                "audit them in studies of their own"
+                "audit them in separate studies"
             )
     return settings
 
@@ -186,7 +186,7 @@ class Groups:
 
     @property
     def asked(self) -> int:
-        """Number of groups that the study names, all of whose limits hold at once."""
+        """Number of groups that the study names, all of whose limits hold jointly."""
         return sum(self.counts)
 
     @property

@@ -6,7 +6,7 @@ are listed (`Targets`), or factors of many unknown columns (`FactoredTargets`).
 Where each unknown column counts by itself, the release has its guarantee for each column alone,
 however the columns depend on one another and whatever the attacker uses. So the bound on the
 success on one column, from its own distribution, is averaged over the columns
-(`narcissus.bounds.one_target`). Nothing follows for the number of columns right at once.
+(`narcissus.bounds.one_target`). Nothing follows for the number of columns right at the same time.
 
 The number of people recovered stays within some dozens of standard deviations of its mean, so of a
 million people a few counts in a hundred suffice, and trials keep only these.

@@ -59,7 +59,7 @@ EPSILON = (1.0, 3.0, 10.0)
 BY_VALUES: dict[Meaning, str] = {
     "weight": "looks like a weight of a survey: positive numbers with the mean or digits of one",
     "free text": "free text: several words, and nearly everybody has another",
-    "group": "looks like the number of a household: equal values stand in neighbouring rows",
+    "group": "looks like the number of a household: equal values appear in neighbouring rows",
 }
 """Why a column is left out that its values tell."""
 ASKED = "as you asked"  # the reason of what was not proposed
@@ -266,7 +266,7 @@ def _number_bins(
     beside: Way = {"codes": codes} if codes else {}
     among = ""
     if texts:
-        among = "; texts among the numbers (`codes`) stay values of their own"
+        among = "; texts among the numbers (`codes`) stay separate values"
     if len(codes) > len(texts):
         among += "; what lies far from all others looks like a code for a missing value"
     if not len(values) or not np.isfinite(values).all():
@@ -360,9 +360,9 @@ def propose(
     ``drop`` are columns to leave out besides those proposed, and those left out of the sketch;
     ``unknown`` are the columns to be reconstructed, None proposes them; ``wanted`` are others that
     are kept if they can be; ``known`` are never proposed to be unknown. ``stand_in``: whether a
-    column may stand in where none looks secret.
+    column may serve where none looks secret.
 
-    UnsureError: No column is asked for, none looks secret, and none may stand in.
+    UnsureError: No column is asked for, none looks secret, and none may serve.
     """
     drop = [*sketch.left_out, *drop]
     _check_choice(sketch, unknown, drop)
@@ -749,7 +749,7 @@ def brief(proposal: Proposal) -> list[str]:
         f"released, as an example: noisy counts of every table of {wide} that shows what is "
         f"sought, at \u03b5 = {levels}",
         *(f"read: {text}" for text in sketch.remarks),
-        *([f"empty cells, taken for a value of their own: {gaps}"] if gaps else []),
+        *([f"empty cells, taken for a separate value: {gaps}"] if gaps else []),
         *_warnings(proposal),
     ]
 

@@ -203,7 +203,8 @@ def _codes(
             raise InputError(
                 f"column `{name}`: {shares[0]:.0%} of the rows of {path.name} have none of the "
                 f"values that are common in the data, where {shares[1]:.0%} are, such as "
-                f"{examples(there)} beside {examples(labels)}: write them alike, or drop the column"
+                f"{examples(there)} next to {examples(labels)}: write them alike, or drop the "
+                "column"
             )
     return row_codes
 
@@ -236,7 +237,7 @@ def attack_own_release(
 ) -> OwnRelease:
     """Attack a release about all people of the table with every attack that anyone could run.
 
-    What is right is counted, beside a decoy: the same attacks on a release of other secrets, drawn
+    What is right is counted, next to a decoy: the same attacks on a release of other secrets, drawn
     from the prior, by the same mechanism. ``digest`` is the SHA-256 of the file at ``path``.
     """
     observer.note(f"attacking {path}")

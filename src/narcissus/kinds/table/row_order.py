@@ -215,7 +215,7 @@ def sorted_columns(rows: Codes, *, last: Collection[int] = ()) -> tuple[int, ...
     Columns in ``last`` are tried after the others: what these tell is no matter of the order.
 
     Within a block of rows that are equal so far, each value of a column by which rows are sorted
-    stands without a gap, and values follow in one order in all blocks: a time that passes turns
+    is without a gap, and values follow in one order in all blocks: a time that passes turns
     back now and then. Rows of which that is likely by chance are not called sorted.
     """
     block = np.zeros(len(rows), dtype=np.int64)
@@ -251,7 +251,7 @@ def _is_sorted(block: Codes, column: Codes) -> bool:
 def _log_chance(blocks: Codes, sizes: Codes) -> float:
     """Return the log of the chance that no value has a gap, in rows that chance orders.
 
-    sizes: Rows of each value in each block, whose number stands beside it in ``blocks``.
+    sizes: Rows of each value in each block, whose number appears next to it in ``blocks``.
     """
     values, rows = np.bincount(blocks), np.bincount(blocks, weights=sizes)
     return float((gammaln(values + 1) - gammaln(rows + 1)).sum() + gammaln(sizes + 1).sum())

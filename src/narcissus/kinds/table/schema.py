@@ -61,8 +61,8 @@ class BinsSpec(Strictly):
     )
     codes: list[str | float] | None = Field(
         None,
-        description="Beside one of the first four: values that are codes in place of numbers, such "
-        "as 'N' or -9; each stays a value of its own.",
+        description="With one of the first four: values that are codes in place of numbers, such "
+        "as 'N' or -9; each stays a separate value.",
     )
 
     _as_before = model_serializer(mode="wrap")(without_defaults(common=None, codes=None))
@@ -96,7 +96,7 @@ class DataSpec(Strictly):
     )
     bins: dict[str, BinsSpec] = Field({}, description="How to bin columns of many values.")
     missing: Literal["refuse", "drop", "category"] = Field(
-        "refuse", description="Missing values: an error, rows dropped, or a value of their own."
+        "refuse", description="Missing values: an error, rows dropped, or a separate value."
     )
     read_as: dict[str, ReadAs] = Field(
         {},
@@ -238,7 +238,8 @@ Attack = Annotated[Part, PartSection("table-attack", also=(_FEWER,), named=True)
 class ReleaseSpec(Strictly):
     """A release that was already made, or is about to be, of what [mechanism] releases.
 
-    It is attacked as it stands, about all people of [data]; the simulated releases stand beside.
+    It is attacked as it stands, about all people of [data]; the simulated releases are shown next
+    to it.
     """
 
     path: str = Field(
@@ -253,7 +254,7 @@ class BoundsSpec(Strictly):
     confidence: float | list[float] = Field(
         default=0.95,
         description="Levels of 'no attacker gets more than v of n'; the highest is the headline. "
-        "Sampled limits have a level of their own, `run.confidence`.",
+        "Estimated limits have a separate level, `run.confidence`.",
     )
 
     @field_validator("confidence")
@@ -301,7 +302,7 @@ class ThresholdSpec(Approval, Strictly):
         None,
         ge=0,
         le=1,
-        description="The same as `share`, `advantage` or `gain` beside it (one of them), for each "
+        description="The same as `share`, `advantage` or `gain` next to it (one of them), for each "
         "group of [groups] whose members an attacker can tell beforehand.",
     )
     at: float | None = Field(
@@ -322,7 +323,7 @@ class ThresholdSpec(Approval, Strictly):
 
 
 class GroupsSpec(Strictly):
-    """Whose numbers are shown beside the average."""
+    """Whose numbers are shown next to the average."""
 
     columns: list[str] = Field(default=[], description="A group for each value of these columns.")
     unusual: bool = Field(default=True, description="By how unusual a person's secret is.")
@@ -340,7 +341,7 @@ class RunSpec(TimedRun, Strictly):
     trials: Annotated[int, Field(ge=1, le=1_000_000)] | Literal["auto"] | None = Field(
         default=None,
         description="Independent releases played; 100 if neither this nor `precision` is given. "
-        'Beside `precision` the most that are played. "auto" plays until the verdict on the '
+        'With `precision` the most that are played. "auto" plays until the verdict on the '
         "threshold is decided or `--budget` is spent; limits hold whenever the run ends.",
     )
     precision: float | None = Field(
@@ -348,7 +349,7 @@ class RunSpec(TimedRun, Strictly):
         gt=0,
         le=50,
         description="Half the distance between the limits of the headline (guess, best attack, "
-        "ceiling) at which the run ends, in percentage points. A pilot of its own says when the "
+        "ceiling) at which the run ends, in percentage points. A separate pilot says when the "
         "run looks at its limits; these hold at their level whenever it ends.",
     )
     quick: bool = Field(
@@ -362,7 +363,7 @@ class RunSpec(TimedRun, Strictly):
         description="Simulated releases from which attacks learn that do; none is scored.",
     )
     confidence: float = Field(
-        default=0.95, gt=0, lt=1, description="Level of all sampled limits, both sides together."
+        default=0.95, gt=0, lt=1, description="Level of all estimated limits, both sides together."
     )
     workers: int | None = Field(
         default=None, ge=1, le=MOST_WORKERS, description="Processes; one for each core if left out."
@@ -407,7 +408,7 @@ class TableStudy(Strictly):
     bounds: BoundsSpec = BoundsSpec()
     threshold: ThresholdSpec | None = None
     policy: str | None = Field(
-        default=None, description="A file with a [threshold] of its own, instead of one here."
+        default=None, description="A file with its own [threshold], instead of one here."
     )
     groups: GroupsSpec = GroupsSpec()
     run: RunSpec = RunSpec()

@@ -10,7 +10,6 @@ from narcissus.kinds.table.judgement import JudgedSetting
 from narcissus.kinds.table.pictures import (
     attacks_picture,
     columns_picture,
-    curves_picture,
     distribution_picture,
     groups_picture,
 )
@@ -57,8 +56,6 @@ COLUMNS = "column-shares"
 def describe_results(settings: Sequence[JudgedSetting], setting: JudgedSetting) -> Section:
     blocks: list[Block] = []
     is_sweep, best = len(settings) > 1, setting.result.best_attack
-    if is_sweep:
-        blocks.append(curves_picture(settings))
     if setting.result.attacks or setting.result.ceiling is not None:
         blocks.append(attacks_picture(setting, is_sweep=is_sweep))
     if any(attack.below for s in settings for attack in s.result.attacks.values()):
@@ -187,12 +184,12 @@ def describe_groups(setting: JudgedSetting, *, is_sweep: bool) -> Section | None
     notes = [] if setting.result.merged is None else [merged_words(setting.result.merged)]
     where = f" at {label_of(setting)}" if is_sweep else ""
     return Section(
-        "How groups fare: the most vulnerable beside the average",
+        "How groups fare: the most vulnerable compared with the average",
         [
             Text(
                 [
                     "An average can hide those who lose most. The same numbers for groups of "
-                    f"people{where}; the limits hold for all groups, attacks and settings at once.",
+                    f"people{where}; the limits hold jointly for all groups, attacks and settings.",
                     *notes,
                 ]
             ),
@@ -295,8 +292,8 @@ def _how_played(record: Record, setting: JudgedSetting) -> list[str]:
         text.append(
             f"Confidence limits of mean shares: {', '.join(methods)}. They hold whatever the "
             "distribution, and verdicts rest on them; with few trials no valid limits of what an "
-            "attack may do are narrow. Approximate limits (Student's t on the trials) stand beside "
-            "them and decide nothing."
+            "attack may do are narrow. Approximate limits (Student's t on the trials) are shown "
+            "for comparison and decide nothing."
         )
     if setting.result.everybody:
         text.append(
@@ -330,8 +327,8 @@ def _how_played(record: Record, setting: JudgedSetting) -> list[str]:
     if not setting.result.prior_is_exact:
         text.append(
             "The prior may be wrong about these people. So every attack is also shown a decoy: a "
-            "release of other secrets, drawn from the prior for the same known columns. What it "
-            "scores there on the true secrets is its baseline, and is compared with what the prior "
+            "release of other secrets, drawn from the prior for the same known columns. Its "
+            "score there on the true secrets is its baseline. It is compared with what the prior "
             "says of the same guesses; where the two differ beyond limits, the prior is refuted."
         )
     return text

@@ -85,7 +85,7 @@ def prior_test(
 ) -> PriorOff:
     """Test the prior: real scores of guesses without the release against its prediction.
 
-    Every attack that is played, and the guess, tests the prior: the limits hold for all at once,
+    Every attack that is played, and the guess, tests the prior: the limits hold jointly,
     and at no less than 99%, since a right prior called refuted is a headline. ``real`` and ``said``
     are the scores and the predictions of each trial, shape (trials,). ``people`` are sums of their
     difference, if nobody's depends on others; None counts trials. ``sums`` are those of the prior's
@@ -282,7 +282,8 @@ def group_results(experiment: Experiment, trials: Sequence[Trial]) -> Iterator[G
 
     The share of a group is the mean over trials of its members' share, leaving out trials without
     members. The worst is chosen over groups, attacks and settings, so the limits hold for all of
-    these at once. ``over_guess`` compares with the best guess without the release *on the same
+    these at the same time. ``over_guess`` compares with the best guess without the release *on the
+    same
     people*. Of a group chosen by its secrets that guess may get nobody, if it never names a rare
     value. ``by_chance`` is the score of the same attack without this release: on fresh people who
     belong to the group, or shown a release of other secrets.

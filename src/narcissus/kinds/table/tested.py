@@ -73,7 +73,7 @@ def _on_some(what: str, most: int, experiment: Experiment, how: str = "") -> tup
 def tested_at(
     study: TableStudy, folder: Path, experiment: Experiment, observer: Observer
 ) -> PriorTest:
-    """Test the prior, and examine what stands beside the table and waits for a declaration.
+    """Test the prior, and examine what appears next to the table and waits for a declaration.
 
     That are columns left out, exact values of known columns in bins, and the order of the rows.
     """

@@ -52,7 +52,7 @@ def most_vulnerable(numbers: JudgedSetting) -> tuple[GroupFound, str, GroupAttac
     """Return the group, and the attack on it, that surely gains most of its partition, if any.
 
     Its gain is above that of all other groups by the same property, whatever attack is best on
-    them. The limits hold for all groups, attacks and settings at once, which is what is chosen
+    them. The limits hold jointly for all groups, attacks and settings, which is what is chosen
     from.
     """
     partitions: dict[str, list[GroupFound]] = {}
@@ -144,7 +144,7 @@ def _table(data: Answer) -> Rows:
     if bins := data.get("bins"):
         yield "Columns in bins", "; ".join(f"{c}: {_bins(b)}" for c, b in bins.items())
     if data.get("missing") in ("drop", "category"):
-        how = {"drop": "their rows are left out", "category": "a value of their own"}
+        how = {"drop": "their rows are left out", "category": "a separate value"}
         yield "Missing values", how[data["missing"]]
 
 
@@ -336,6 +336,19 @@ def unresolved(settings: Sequence[JudgedSetting]) -> Iterator[NotAssessed]:
                 )
 
 
+def name_release(settings: Sequence[JudgedSetting], setting: JudgedSetting) -> str:
+    """Name what is released, and the setting or their number."""
+    result = setting.result
+    if result.released and result.noise is None:
+        released = f"{result.released[0].lower()}{result.released[1:]}"
+    else:
+        exact = "exact" if result.noiseless else "noisy"
+        released = f"{number(result.marginals)} {exact} marginals"
+    if len(settings) > 1:
+        return f"{released}, {len(settings)} settings"
+    return released if setting.label in released else f"{released}, {label_of(setting)}"
+
+
 def every_attacker(one: JudgedSetting) -> tuple[EveryAttacker, ...]:
     """Word what no attacker exceeds, of the mean share and of the count in one release."""
     share, count = one.result.share_bound, one.result.count_bound
@@ -427,18 +440,18 @@ def _unseen(result: TableResult) -> str:
 
 
 INTERVALS = {
-    "gain": "What the release adds",
-    "advantage": "What is recovered beyond your threshold",
+    "gain": "The gain from the release",
+    "advantage": "The excess over your threshold",
     "targets": "The share of such releases",
 }
 
 
 def _interval(excess: Excess | None) -> str:
     if excess is not None and excess.role == "bound":
-        return "What no attacker exceeds"
+        return "The bound on every attacker"
     if excess is not None and excess.role == "ceiling":
-        return "What an attacker gets who is told everybody else's secrets"
-    return INTERVALS.get("" if excess is None else excess.of, "What the attack gets")
+        return "The share of an attacker who knows everybody else's secrets"
+    return INTERVALS.get("" if excess is None else excess.of, "The share of the attack")
 
 
 def _confidence(one: JudgedSetting, excess: Excess | None) -> float:

@@ -1,4 +1,4 @@
-"""Becomes the user's program, in a process of its own; standard library only.
+"""Becomes the user's program, in a separate process; standard library only.
 
 Loaded by `narcissus/_guard.py`, which then ends the process with all that it has started.
 """

@@ -111,7 +111,7 @@ class DeclaredRows(TableMechanism):
 
 @dataclass(frozen=True)
 class OwnSynthesizer(DeclaredRows):
-    """Rows that a function of your own makes of the people.
+    """Rows that a custom function makes of the people.
 
     function: ``function(frame)`` or ``function(frame, rng)``: a data frame of the people, a
         categorical column of texts each, to a data frame of rows in the same columns, with values
@@ -153,12 +153,12 @@ def rows_of(frame: pd.DataFrame, columns: Columns, *, of: str) -> Codes:
 
 @dataclass(frozen=True)
 class Command(DeclaredRows):
-    """Rows that a program of your own makes: it reads a CSV of the people and writes one of rows.
+    """Rows that your own program makes: it reads a CSV of the people and writes one of rows.
 
     command: The program and its arguments, without a shell, such as `["python", "synth.py",
         "{input}", "{output}", "{seed}"]`. In any argument `{input}` and `{output}` become the paths
         of the two files, `{seed}` a whole number below 2^31, `{epsilon}` and `{delta}` the declared
-        level. An argument that is a file beside the study means that file; the program runs in an
+        level. An argument that is a file next to the study means that file; the program runs in an
         empty folder.
     time_limit: Seconds that one release may take; then the program is ended with all that it has
         started.

@@ -231,8 +231,8 @@ class Marginals(NoiseLevel):
 class Tables(NoiseLevel):
     """A chosen list of tables, with noise on each cell.
 
-    Totals are narrow tables beside wide ones. A table that is listed twice is released twice, with
-    noise of its own: several releases of the same people. The level of noise is that of all listed
+    Totals are narrow tables next to wide ones. A table that is listed twice is released twice, with
+    separate noise: several releases of the same people. The level of noise is that of all listed
     tables together, those of known columns alone included. Give exactly one of ``epsilon``, ``mu``
     and ``scale``; a list of them is a sweep.
 

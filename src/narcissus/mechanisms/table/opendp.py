@@ -76,7 +76,7 @@ class OpenDPMeasurement(TableMechanism):
         to what it takes.
     epsilon: Handed to the function, to set its level; nothing else is done with it.
     reads: How the release may be read: `rows` in the columns of the table, `counts` of all k-way
-        tables with noise on each cell, or an `object` that only attacks of your own can read.
+        tables with noise on each cell, or an `object` that only custom attacks can read.
     k: Columns in each table, where it takes or gives cells.
     noise: Distribution of the noise on each cell, as attacks are told.
     scale: Of that noise, in counts; needed to read `counts`.
@@ -202,7 +202,7 @@ class PreparedMeasurement:
         )
 
     def release(self, data: NDArray[np.integer], rng: np.random.Generator) -> list[Any]:
-        """Release each data set; OpenDP has coins of its own, and no seed."""
+        """Release each data set; OpenDP has separate coins, and no seed."""
         return [self._one(codes.astype(np.int32)) for codes in data]
 
     def _one(self, codes: Codes) -> Any:
@@ -336,7 +336,7 @@ CONTRIBUTIONS = 2
 class OpenDPSynthesizer(TableMechanism):
     """Synthetic rows of a synthesizer of OpenDP, 10 to 30 CPU seconds a release.
 
-    OpenDP has coins of its own and no seed: a run is repeated from the releases that it kept.
+    OpenDP has separate coins and no seed: a run is repeated from the releases that it kept.
     A cell that it leaves empty (it always allows for unknown values) is filled with a released
     value of the same column, which costs no privacy. Give exactly one of ``epsilon`` and ``rho``.
 

@@ -71,7 +71,7 @@ class ProtectedTables(Named):
         if self.k is not None:
             integer("k", self.k, low=1)
         if self.sets is not None and (self.k is not None or not self.sets):
-            raise InputError("`sets` must list at least one table, and stands instead of `k`")
+            raise InputError("`sets` must list at least one table, and replaces `k`")
         if self.sets is None and self.coarser:
             raise InputError("`coarser` columns are named by `sets`: list the tables")
 

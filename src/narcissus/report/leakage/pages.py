@@ -68,13 +68,13 @@ def channel_page(
             blocks.append(hypers(hyper(c, weights), c.secrets, weights))
             blocks.append(pairs(c.secrets, pairwise(c).tolist(), (a, b)))
     verdict = assessed(
-        f"Of 100 attempts to tell {a!r} from {b!r}, the pair easiest to tell apart, "
-        f"{100 - 50 * found.beta_star:.1f} are right with the output and 50 without.",
+        f"The pair easiest to tell apart is {a!r} and {b!r}: with the output "
+        f"{100 - 50 * found.beta_star:.1f} of 100 attempts are right, and 50 without it.",
         "proved",
         numbers=headline(numbers),
     )
     how = (
-        "All numbers are computed from the channel; nothing is sampled. Bayes security is the "
+        "All numbers are computed from the channel; nothing is estimated. Bayes security is the "
         "least overlap of two rows (Chatzikokolakis et al. 2023, Theorems 1 and 2). Assumed: "
         f"{AS_WRITTEN}."
     )
@@ -202,7 +202,7 @@ def guarantee_page(
     power = np.asarray(guarantee.power(alpha))
     drawn = best_tests(alpha, power, title, ("one data set", "its neighbour"))
     verdict = assessed(
-        "Of 100 attempts to tell two neighbouring data sets apart at even odds, at most "
+        "At even odds, two neighbouring data sets are told apart at most "
         f"{upper(100 - 50 * found.value, places=1)} are right with the release.",
         "proved",
         numbers=numbers,

@@ -1,4 +1,4 @@
-"""Pages of what samples say, and of groups of people beside each other."""
+"""Pages of what samples say, and of groups of people next to each other."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def _tested(found: NoLeakageTest | LeakageEvidence) -> Section:
     is_found = found.p_value <= 0.05
     facts = [
         ("Answer", "the outputs depend on the secret" if is_found else "no dependence was found"),
-        ("p-value of no leakage", f"at most {upper(found.p_value, 4)}, sampled"),
+        ("p-value of no leakage", f"at most {upper(found.p_value, 4)}, estimated"),
     ]
     blocks: list[Block] = []
     if isinstance(found, NoLeakageTest):
@@ -224,7 +224,7 @@ def groups_page(found: GroupLeakage, name: str, asked: Asked) -> Page:
         ),
     )
     how = method(
-        "Each group is a channel of its own: the attacker knows the group. Limits of all groups "
+        "Each group is a separate channel: the attacker knows the group. Limits of all groups "
         "hold together, so that those of every difference do (Narcissus theory 6.14)."
     )
     return sheet(

@@ -14,8 +14,8 @@ from narcissus.study.record import provenance
 
 NOT_COVERED = (
     "Secrets, outputs and uses of the channel other than those described: how long an answer "
-    "takes, what is sent beside it.",
-    "What the secret itself gives away once it is guessed.",
+    "takes, what is sent alongside it.",
+    "The information in the secret itself once it is guessed.",
 )
 
 

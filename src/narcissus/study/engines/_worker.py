@@ -89,7 +89,7 @@ def opened(message: bytes, where: str) -> Any:
 def die_with(parent: int) -> None:
     """End this process when its parent ends, for whatever reason.
 
-    On Linux the kernel does so at once; elsewhere a thread checks twice a second.
+    On Linux the kernel does so at the same time; elsewhere a thread checks twice a second.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

@@ -91,7 +91,7 @@ class Dask:
         self._scheduler = scheduler
         if self._scheduler is not None and workers is not None:
             raise InputError(
-                "a scheduler has workers of its own: leave out `workers`, or the scheduler"
+                "a scheduler has its own workers: leave out `workers`, or the scheduler"
             )
         self._count = workers or default_workers()
         self._own: OwnCluster | None = None
@@ -494,7 +494,7 @@ class OwnCluster:
         self._in_vain = 0
 
     def close(self) -> None:
-        """End the workers at once, and the scheduler."""
+        """End the workers at the same time, and the scheduler."""
         self._stack.close()
 
     def _started(self) -> subprocess.Popen[bytes]:
@@ -512,7 +512,7 @@ class OwnCluster:
         return worker
 
     def end_workers(self) -> None:
-        """End the workers at once; `mend` replaces them without counting them as failures."""
+        """End the workers immediately; `mend` replaces them without counting them as failures."""
         self._reasons = []
         for worker in self._workers:
             if worker.poll() is None:
@@ -532,7 +532,7 @@ def _standard_error() -> int:
 
 
 def main(parent: int) -> None:
-    """Work for the scheduler of our own cluster until it ends, in a process of its own.
+    """Work for the scheduler of our own cluster until it ends, in a separate process.
 
     The credentials arrive on standard input: unlike arguments and the environment, no other user of
     this machine can read them there.

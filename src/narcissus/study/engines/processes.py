@@ -201,7 +201,7 @@ class Attendant(threading.Thread):
                 self._worker.end()
 
     def kill(self) -> None:
-        """End the process at once, without a replacement."""
+        """End the process at the same time, without a replacement."""
         with self._lock:
             self._closing = True
             if self._worker is not None:

@@ -16,9 +16,9 @@ from narcissus.worlds.base import Array, Batch, gather
 class Relation(Protocol):
     """A relation that decides for each trial whether its attempt reconstructs its data set.
 
-    It may also have ``guesses(data)``, all attempts worth making in a small world, and, with coins
-    of its own, ``probability(data, attempt)`` to hold; and be one of `HasBaseline`, `ManyTargets`
-    and `Targeted`.
+    It may also have ``guesses(data)``, all attempts worth making in a small world. With separate
+    coins it may have ``probability(data, attempt)`` to hold; and be one of `HasBaseline`,
+    `ManyTargets` and `Targeted`.
     """
 
     def holds(self, data: Batch, attempt: Batch, rng: np.random.Generator) -> NDArray[np.bool_]:
@@ -157,7 +157,7 @@ class Own:
     def guesses(self, data: Batch) -> list[Any]:
         if not len(self.attempts):
             raise InputError(
-                "an exact answer for a relation of your own needs the list of all attempts worth "
+                "an exact answer for a custom relation needs the list of all attempts worth "
                 "making: `Own(function, attempts=[...])`"
             )
         return list(self.attempts)

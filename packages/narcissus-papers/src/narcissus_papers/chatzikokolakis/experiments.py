@@ -589,6 +589,6 @@ def make_2(_given: Given) -> Reproduced:
 
 TABLE_1 = Item("002", "table", "I", "Notation, and what it is called here", 1.0, make_1)
 TABLE_2 = Item(
-    "002", "table", "II", "Local DP, capacity and Bayes security beside each other", 1.0, make_2,
+    "002", "table", "II", "Local DP, capacity and Bayes security next to each other", 1.0, make_2,
     command=f"{CHANNEL} --json --all",
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """Curves of success, baseline, gain and bound against a size: whether they fall, and by which law.
 
-The quantity at each size is known up to an interval, and all intervals hold at once: limits
+The quantity at each size is known up to an interval, and all intervals hold jointly: limits
 of samples at a joint confidence, or an exact value with its rounding. Everything here follows from
 these intervals, so it holds whenever they do: no law, no order and no independence is assumed.
 Conclusions in words are limited to the values that were drawn.
@@ -251,7 +251,7 @@ def _exact(size: float, exact: ExactAnswer, *, between: bool) -> Iterator[_Point
 
 
 def _sampled(size: float, one: GameAttacker, factor: float) -> Iterator[_Point]:
-    """Yield the sampled points of one attack; all limits hold at once, so the narrower ones do."""
+    """Yield the sampled points of one attack; all limits hold jointly, so the narrower ones do."""
     s, b = [
         (value_of(rate), _or(rate.low, 0.0), _or(rate.high, 1.0))
         for rate in (one.success, one.fresh)
@@ -279,7 +279,7 @@ ASSUMED = (
     "Exponents of exact values are the least and the largest between two neighbouring sizes. Those "
     "of samples, and of what every rate of an interval needs, are limits of a least-squares "
     "exponent: of the line through the logarithms of the true values. They follow from limits that "
-    "hold for all values at once, and assume no law.",
+    "hold for all values at the same time, and assume no law.",
     f"That a law fits is an approximation. One of its curves passes every value within a factor of "
     f"{NEAR:g}, or the limits of a sampled one widened by it. Or the exponents of exact values "
     "differ by at most that. Where it does not fit, all curves of the law are farther from the "

@@ -383,7 +383,7 @@ def _number_of_trials(settings: GameStudy) -> int:
 
 
 VALUES = "values"
-"""Folder of the values' own results, beside what is drawn of all."""
+"""Folder of the values' own results, next to what is drawn of all."""
 
 
 @dataclass(frozen=True)

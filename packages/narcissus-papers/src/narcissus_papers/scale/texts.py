@@ -44,7 +44,7 @@ from narcissus_papers.scale.sweep import Scaled
 
 COLUMNS = ("parameter", "value", "whose", "quantity", "limits", "number", "low", "high", "exact")
 FILES = ("data.csv", "data.json", "picture.svg", "index.html")
-"""What is written, beside the folder of the values."""
+"""What is written, next to the folder of the values."""
 
 
 def verdict_of(scaled: Scaled) -> tuple[str, Grade, bool]:
@@ -281,8 +281,8 @@ def picture(curves: Sequence[SizeCurve], further: Sequence[SizeCurve], parameter
         description=(
             "On the left filled circles are success, open squares the baseline, heavy lines bounds "
             "on success by theorems; on the right what is gained, with the law that fits it best "
-            "as a thin line. Bars are limits that hold for all values at once; an arrow is an "
-            "upper limit where the lower one is 0."
+            "as a thin line. Bars are limits that hold for all values at the same time; an arrow "
+            "is an upper limit where the lower one is 0."
         ),
         draw=partial(_draw, curves=curves, further=further, parameter=parameter),
         table=Grid(

@@ -132,7 +132,7 @@ def _held(pure: Sequence[Line], points: Mapping[Guarantee, Sequence[float]]) -> 
 
 
 FIGURE_1 = Item(
-    "001", "figure", "1", "Bounds on one record against the prior, beside earlier ones", 1.0, make
+    "001", "figure", "1", "Bounds on one record against the prior, next to earlier ones", 1.0, make
 )
 
 
@@ -450,6 +450,6 @@ PIECES: Mapping[str, Callable[[Given], Any]] = {
     for epsilon in EPSILONS_3
 }
 FIGURE_3 = Item(
-    "001", "figure", "3", "Secrets named from n-gram models, beside the bounds", 40.0, make_3,
+    "001", "figure", "3", "Secrets named from n-gram models, next to the bounds", 40.0, make_3,
     pieces=PIECES, command="narcissus audit examples/secrets.toml", small={"models": 1},
 )  # fmt: skip

@@ -474,7 +474,7 @@ EPSILON_6 = 3.0
 RELEASES = {3: 12, 4: 4, 13: 2}
 """Releases with up to so many unknown columns: with more of them each takes longer."""
 SPLIT = (("prior", ("rap", "short")), ("posterior", ("posterior",)))
-"""Attacks that are played in a piece of their own: the people and releases are the same."""
+"""Attacks that are played in a separate piece: the people and releases are the same."""
 MOST = {source: len(names) - KNOWN for source, names in COLUMNS.items()}
 
 

@@ -558,7 +558,7 @@ def answered(row: str) -> tuple[frozenset[str], ...]:
 
 
 def covers(row: str, *kinds: str) -> bool:
-    """Whether a row bounds a threat that is of all these kinds at once."""
+    """Whether a row bounds a threat that is of all these kinds at the same time."""
     return any(set(kinds) <= found for found in answered(row))
 
 

@@ -55,7 +55,7 @@ _EXPLAINED = 2e-9  # the same of a search
 
 
 class ShownReconstruction(Fact):
-    """A reconstruction beside the training image and the fresh image that it is most like."""
+    """A reconstruction next to the training image and the fresh image that it is most like."""
 
     reconstruction: Png
     training: Png
@@ -362,7 +362,7 @@ def _best(correlations: Floats, count: int) -> list[int]:
 def _shown(
     sides: ImageSides, pairs: Sequence[tuple[int, Floats]]
 ) -> tuple[ShownReconstruction, ...]:
-    """Return each point beside its training image and the fresh image that it is most like."""
+    """Return each point next to its training image and the fresh image that it is most like."""
     if not pairs:
         return ()
     points = np.array([point for _, point in pairs])

@@ -1,4 +1,4 @@
-"""A classifier, in words and as a page: reconstructions beside training images and fresh ones."""
+"""A classifier, in words and as a page: reconstructions next to training images and fresh ones."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class ClassifierLayout(MemorizationLayout):
         result: ClassifierResult = case.result
         beside = f" and {result.shadows} networks trained without them" if result.shadows else ""
         names = {
-            "reconstruction": "reconstruction from the weights alone: training images, beside "
-            f"{result.fresh:,} fresh images{beside}",
+            "reconstruction": "reconstruction from the weights alone: training images, compared "
+            f"with {result.fresh:,} fresh images{beside}",
             "informed": "reconstruction by an attacker who knows all training images but one, "
-            f"beside {result.fresh:,} fresh images",
+            f"compared with {result.fresh:,} fresh images",
         }
         return [names[attack.name] for attack in result.attacks]
 
@@ -120,7 +120,7 @@ class ClassifierLayout(MemorizationLayout):
             f"{percent((best.fresh and best.fresh.value) or 0.0)} of fresh ones",
             "For each attack a dot for the share of training images that it reconstructs, and an "
             "open square for that of images the network never saw.",
-            "Training images reconstructed, beside fresh images and shadow networks",
+            "Training images reconstructed, compared with fresh images and shadow networks",
             "attacks",
             result.attacks,
             {
@@ -145,8 +145,8 @@ class ClassifierLayout(MemorizationLayout):
                 "off the weights in closed form (Cohen et al. 2024, D.3, after Haim et al. 2022; "
                 "for several classes Buzaglo et al. 2023). The informed attacker (Balle et al. "
                 "2022) holds the known images fast.",
-                "How many images are reconstructed is a count for this network. What would be "
-                "anyway is sampled: fresh images are independent of the network and of what was "
+                "How many images are reconstructed is a count for this network. The baseline is "
+                "estimated: fresh images are independent of the network and of what was "
                 "made of it, so that limits of their share hold (Clopper and Pearson). The gain is "
                 "the first less the second. A chance among shadows is the rank of this network "
                 "among networks trained without these images, by how many of these images the same "
@@ -172,7 +172,7 @@ def _attack(attack: ImageAttack) -> Iterator[Block]:
         yield Text(
             [
                 "No image is shown. `pictures = 6` in the study shows the best reconstructions "
-                "beside training images, in the record and here."
+                "next to training images, in the record and here."
             ]
         )
         return

@@ -94,7 +94,7 @@ class WeightsSection(FileSection):
         'name, `"fc1"` for the arrays `fc1.weight` and, if it is there, `fc1.bias`; '
         '`{ conv = "conv1", stride = 2, padding = 1 }`; `{ average = 2 }` for pooling.',
     )
-    activation: str = Field("relu", description="What stands between two layers.")
+    activation: str = Field("relu", description="The function between two layers.")
     transposed: bool = Field(
         False, description="Whether weights are (inputs, outputs), as Keras keeps them."
     )
@@ -172,7 +172,7 @@ class ClassifierRun(PlayedRun):
 
 
 class ClassifierStudy(FileSection):
-    """A classifier as a release: training images that its weights give away, beside fresh ones.
+    """A classifier as a release: training images that its weights give away, next to fresh ones.
 
     Attacks that the file does not name are played with their defaults; `false` leaves one out.
     """
@@ -197,8 +197,8 @@ class ClassifierStudy(FileSection):
         0,
         ge=0,
         le=100,
-        description="Reconstructions of each attack that the record and the report show, each "
-        "beside a training image and a fresh one; 0 keeps single images out of both.",
+        description="Reconstructions of each attack that the record and the report show, "
+        "each next to a training image and a fresh one; 0 keeps single images out of both.",
     )
     threshold: ClassifierThreshold | None = None
     run: ClassifierRun = ClassifierRun()  # pyright: ignore[reportCallIssue] (has defaults)

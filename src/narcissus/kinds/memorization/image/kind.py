@@ -80,7 +80,7 @@ class CaptionedFiles(FileSection):
         1,
         ge=0,
         le=100,
-        description="Models that are trained without the images, on a third of their own; 0: none, "
+        description="Models that are trained without the images, on a separate third; 0: none, "
         "and that third is divided among the others.",
     )
 
@@ -152,7 +152,8 @@ class ImageStudy(FileSection):
         12,
         ge=0,
         le=200,
-        description="Attempts that the record and the report show beside the nearest image trained "
+        description="Attempts that the record and the report show next to the nearest image "
+        "trained "
         "on and the nearest fresh one. These are the images themselves; 0 shows none.",
     )
     groups: GroupsByCopies = GroupsByCopies()  # pyright: ignore[reportCallIssue] (has defaults)
@@ -216,7 +217,7 @@ Shape = tuple[Positive, Positive, Positive]
 
 
 class ShownAttempt(Fact):
-    """One attempt beside the nearest image trained on and the nearest fresh one.
+    """One attempt next to the nearest image trained on and the nearest fresh one.
 
     Images are bytes from 0 to 255 in the order of height, width and channels, in base64.
     """
@@ -537,7 +538,7 @@ def _by_shadows(shares: Floats, models: int, each: float) -> Quantity | None:
 def _pictures(
     count: int, division: DividedImages, found: AttackedImages, smaller: int
 ) -> Iterator[ShownAttempt]:
-    """Show attempts beside the nearest images, the closest of each number of copies in turn."""
+    """Show attempts next to the nearest images, the closest of each number of copies in turn."""
     trained, fresh = division.trained, division.fresh
 
     def shown(row: Floats) -> str:

@@ -1,4 +1,4 @@
-"""A model of images, in words and as a page: images given back beside those never seen."""
+"""A model of images, in words and as a page: images given back next to those never seen."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ImageModelLayout(MemorizationLayout):
         beside = f"{case.result.fresh_outliers:,} fresh ones"
         if case.result.shadow_models:
             beside += ", and those of models trained without them"
-        return [f"outliers given back on their captions, close and unique, beside {beside}"]
+        return [f"outliers given back on their captions, close and unique, compared with {beside}"]
 
     def not_assessed(self, case: StudyJudgement) -> Iterator[NotAssessed]:
         for group in case.result.groups:
@@ -100,9 +100,7 @@ class ImageModelLayout(MemorizationLayout):
             ("Which are which", "by chance" if result.by_chance else "as the study says"),
             (
                 "Shadow models",
-                f"{number(shadows)}, the same training on images of their own"
-                if shadows
-                else "none",
+                f"{number(shadows)}, the same training on other images" if shadows else "none",
             ),
             (
                 "The attacker",
@@ -136,16 +134,16 @@ class ImageModelLayout(MemorizationLayout):
     def _method(self, case: StudyJudgement) -> Text:
         return Text(
             [
-                "How many images are given back is a count for this model and these attempts. What "
-                "it would give anyway is sampled. A fresh image is asked for by its caption like "
+                "How many images are given back is a count for this model and these attempts. "
+                "The baseline is estimated. A fresh image is asked for by its caption like "
                 "the others. It must be unlike all images trained on but one, drawn for it, as an "
                 "image trained on must be unlike all but itself. Given the model, the images "
                 "trained on and the noise of attempts, fresh images count or not "
-                "independently of each other, so that limits of their share hold (Clopper and "
+                "independently of each other. So limits of their share hold (Clopper and "
                 "Pearson). The gain is the count's share less theirs.",
-                "Shadow models were trained by the same procedure, on images of their own with as "
-                "many copies. What they give of the images that the model was trained on is "
-                "limited in the same way (several: by betting on each image's mean), with outliers "
+                "Shadow models were trained by the same procedure, on other images with as "
+                "many copies. The images of the model that they give back are limited in the "
+                "same way (several: by betting on each image's mean), with outliers "
                 "told against the images of the shadow models.",
                 self.limits_together(case),
             ]
@@ -166,7 +164,7 @@ def _rule(result: ImageResult) -> str:
 
 def _pictures(result: ImageResult) -> Pictures:
     return Pictures(
-        "Attempts that come closest to an outlier, of each number of copies, beside the nearest "
+        "Attempts that come closest to an outlier, of each number of copies, next to the nearest "
         "image trained on and the nearest fresh one",
         ("Given", "Trained on", "Fresh"),
         [

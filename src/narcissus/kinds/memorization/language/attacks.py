@@ -365,7 +365,7 @@ def completed(
 
 
 Continued = tuple[LanguageModel, BoolArray, list[tuple[str, str]]]
-"""A model, which texts it continues verbatim, and what it says beside what follows in them."""
+"""A model, which texts it continues verbatim, and what it says next to what follows in them."""
 SideT = TypeVar("SideT")
 AnswerT = TypeVar("AnswerT")
 Rule = tuple[str, str, Callable[[AnswerT], BoolArray]]

@@ -51,15 +51,15 @@ class LanguageLayout(MemorizationLayout):
         result: LanguageResult = case.result
         without = " and of a model trained without them"
         lines = [
-            f"{attack.name}: documents recovered, beside those of {result.fresh:,} fresh documents"
-            f"{'' if attack.groups[0].reference is None else without}"
+            f"{attack.name}: documents recovered, compared with those of {result.fresh:,} fresh "
+            f"documents{'' if attack.groups[0].reference is None else without}"
             for attack in result.attacks
         ]
         if result.scores:
             names = ", ".join(score.name for score in result.scores)
             lines.append(f"membership of documents, by {names}")
         if result.canaries:
-            lines.append("canaries, beside an exact baseline")
+            lines.append("canaries, compared with an exact baseline")
         if result.program is not None:
             lines.append("a program, with and without the release, against complexity from above")
         return lines
@@ -159,15 +159,15 @@ class LanguageLayout(MemorizationLayout):
         return Text(
             [
                 "How many documents are recovered is a count for this model and what the attack "
-                "printed. What it would recover anyway is sampled: fresh documents are independent "
+                "printed. The baseline is estimated: fresh documents are independent "
                 "of the model, so that limits of their share hold (Clopper and Pearson), however "
                 "documents trained on depend on each other through the model. The gain is the "
                 "first less the second; its limits hold for other documents trained on, too, as "
                 "independent of each other as fresh ones. A stretch counts by how many documents "
                 "of all sides hold it, so that the rule is the same for all of them; copies of a "
                 "document count as one.",
-                "Limits of a ROC curve hold at all thresholds at once, by exact chances that order "
-                "statistics cross them, and the area under it is a mean over pairs, whose "
+                "Limits of a ROC curve hold jointly at all thresholds, by exact chances that order "
+                "statistics cross them. The area under it is a mean over pairs, whose "
                 "limits let both sides vary.",
                 f"{self.limits_together(case)} Chances (p-values) are given one by one, as they "
                 "are.",
@@ -184,6 +184,6 @@ def _canaries_named(groups: Sequence[CanaryGroup]) -> list[str]:
         return []
     group = max(groups, key=lambda group: (group.share.value, group.copies))
     return [
-        f"Of canaries with {copies_text([group.copies])}, {group.named} of {group.canaries} were "
+        f"{group.named} of {group.canaries} canaries with {copies_text([group.copies])} were "
         f"named; a guess names {percent(group.guess)}."
     ]

@@ -62,7 +62,7 @@ class CanarySection(FileSection):
     )
     each: int = Field(20, ge=1, le=10_000, description="Canaries for each number of copies.")
     copies: list[Annotated[int, Field(ge=1, le=10_000)]] = Field(
-        [1, 4, 16], min_length=1, description="How often each stands in the training text."
+        [1, 4, 16], min_length=1, description="How often each appears in the training text."
     )
     digits: int = Field(8, ge=1, le=100, description="Of a secret, drawn at random.")
     text: str = Field(
@@ -119,7 +119,7 @@ class CompletionSection(FileSection):
         None,
         ge=0,
         lt=1,
-        description="Count near-verbatim continuations too, as an attack of their own: at most so "
+        description="Count near-verbatim continuations too, as a separate attack: at most so "
         "many insertions, deletions and substitutions for each character of `window`.",
     )
     tokens: float | None = Field(
@@ -184,7 +184,7 @@ class MembershipSection(FileSection):
         [0.1, 0.01],
         min_length=1,
         description="Shares of fresh documents that may be told, too, "
-        "beside those that are always reported, 1e-1 to 1e-5.",
+        "in addition to those that are always reported, 1e-1 to 1e-5.",
     )
     base_rate: Rate | None = Field(
         None, description="Share of documents asked about that were trained on; limits precisions."

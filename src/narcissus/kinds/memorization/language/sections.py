@@ -30,7 +30,7 @@ ASKED = {
     "completion": "The attacker knows how a document begins, and lets the model go on.",
     "near-verbatim": "The attacker knows how a document begins, and lets the model go on.",
     "reading": "The attacker reads the settings, the tokenizer, the notes and all other texts in "
-    "the model's folder as they are. What is packed or in code is not unpacked.",
+    "the model's folder as they are. Packed or coded texts are not unpacked.",
     "discovery": "The attacker knows how a document begins, and samples the model again and again. "
     "The chances follow exactly from the probabilities that the model gives to tokens.",
 }
@@ -48,7 +48,7 @@ def attack_blocks(
         )
     if attack.shorter_prompts:
         sentences.append(
-            f"Of {attack.shorter_prompts:,} of them, up to three tokens fewer are known: as many "
+            f"For {attack.shorter_prompts:,} of them, up to three tokens fewer are known: as many "
             "as the study asks for end within a character."
         )
     yield Text(sentences)
@@ -101,8 +101,8 @@ def membership_blocks(case: StudyJudgement) -> Iterator[Block]:
     yield Text(
         [
             "Was this document in the training text? How many fresh documents are above a "
-            "threshold is limited at all thresholds at once, and so is the share of documents "
-            "trained on that are above it."
+            "threshold is limited at all thresholds at the same time, and so is the share of "
+            "documents trained on that are above it."
         ]
     )
     yield table(
