@@ -60,7 +60,7 @@ RECORDED = {
 def parts(text):
     """Split a text into what is read in one breath; what code quotes is one word."""
     flat = re.sub(r"`[^`]*`|“[^”]*”|'[^' ]*( [^' ]+)?'", "X", " ".join(text.split()))
-    return [one for one in re.split(r"(?<=[.?!]) (?=[A-Z“])|[;:] ", flat) if one]
+    return [one for one in re.split(r"(?<=[.?!]) (?=[A-Z“0-9])|[;:] ", flat) if one]
 
 
 def hard(text, more=0):
@@ -111,7 +111,7 @@ def described(tree):
 
 
 def sentences(text):
-    return [one for one in re.split(r"(?<=[.?!]) (?=[A-Z“])", text) if one]
+    return [one for one in re.split(r"(?<=[.?!]) (?=[A-Z“0-9])", text) if one]
 
 
 def on_first_screen(first):

@@ -671,6 +671,21 @@ def visited(g: Draws) -> bool:
     return look_grouped(files.groups, g, files.together) is not None
 
 
+def declared_values(g: Draws, *, made_by: str = "others", many: int = 0) -> bool:
+    """Return whether values of people are said to be in columns that were declared irrelevant."""
+
+    def billed() -> pd.DataFrame:
+        pay = g.normal(size=(300, 1)) + g.normal(size=(300, 3))
+        amounts = np.exp(6 + pay).round(2 if made_by != "whole numbers" else 0)
+        return pd.DataFrame(amounts, columns=["bill", "fee", "tax"]).assign(
+            ward=g.integers(0, 5, 300)
+        )
+
+    real, made = billed(), billed()
+    made.loc[: many - 1, "bill"] = real["bill"][:many] if many else []
+    return bool(read_whole(real, made, irrelevant=["bill", "fee", "tax"]).put_back)
+
+
 def places_kept(g: Draws, *, made_by: str = "others", share: float = 0.0) -> bool:
     """Return whether rows of a file are said to follow the order of the data."""
     real, others = (answered(200, g) for _ in range(2))
@@ -2323,7 +2338,7 @@ NULLS = (
     ),
     Null(
         "synth: groups of rows that stand in the file whole wait for a control",
-        (),
+        ("synthetic/row_groups _GroupSearch.beside",),
         "cells that two groups and two groups of rows have, Bonferroni over sets of columns",
         "groups of rows of the file are independent of one another and of those of the data",
         "groups of one row are left out",
@@ -2428,6 +2443,25 @@ NULLS = (
             "people of 200 whose case number stands in brackets after a job",
             (5, 10, 20),
             lambda s, g: names_inside_texts(g, many=int(s)),
+        ),
+        declared=INSIDE_ERROR,
+        repeats=0.05,
+    ),
+    Null(
+        "synth: values of people in a column that was declared irrelevant refute that",
+        ("synthetic/names_in_values _own_values",),
+        "Poisson tail, by pairs of people with equal values and whole numbers next to theirs",
+        "values of the file are drawn without those of the data",
+        "values that one person alone has are counted, and no running numbers",
+        "a generator that draws values of the data for that column is asked about, too",
+        {
+            "other people": declared_values,
+            "other people, in whole numbers": partial(declared_values, made_by="whole numbers"),
+        },
+        Power(
+            "people of 300 whose bill, with cents, is in the file",
+            (5, 15, 40),
+            lambda s, g: declared_values(g, many=int(s)),
         ),
         declared=INSIDE_ERROR,
         repeats=0.05,

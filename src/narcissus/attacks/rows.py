@@ -124,7 +124,7 @@ class _LargerOfTwo:
 
 @dataclass(frozen=True)
 class TwoCandidates(_LargerOfTwo):
-    """Of two candidate rows, name the one with the larger inner product with the release.
+    """Name the one of two candidate rows with the larger inner product with the release.
 
     The attacker of Kaplan et al. 2025, section 4.2 (footnote 3). It wins more often than not once
     ``d`` is well above ``n ** 2``: where the second candidate is not in the data set, with chance
@@ -138,7 +138,7 @@ class TwoCandidates(_LargerOfTwo):
 
 @dataclass(frozen=True)
 class TwoCandidatesCentred(_LargerOfTwo):
-    """Of two candidate rows, name the one that correlates more with the release.
+    """Name the one of two candidate rows that correlates more with the release.
 
     Row and release are centred at 1/2 first, as in Dwork et al. 2015. The success is that of
     `TwoCandidates` with ``v = (n ** 2 + 2 n + 2) / 60``: larger, always.
@@ -219,7 +219,7 @@ class ParityGuess:
 
 @dataclass(frozen=True)
 class SupersetMatching:
-    """Of a list of rows that is known, name one whose parities were released, or all of them.
+    """Name one row of a known list whose parities were released, or all of them.
 
     Kaplan et al. 2025, Examples 1.4 and 1.5.
 

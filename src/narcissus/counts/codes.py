@@ -87,7 +87,7 @@ class SecondLabels:
         return self.is_repeated or is_code or self._are_ranges()
 
     def tell_counts(self) -> bool:
-        """Return whether values hold the counts beside them, or follow these."""
+        """Return whether values hold the counts next to them, or follow these."""
         return self._tell_counts() or self._follow()
 
     def _follow(self) -> bool:
@@ -106,7 +106,7 @@ class SecondLabels:
         return not all(words) or any(some & _SIZES for some in words)
 
     def _tell_counts(self) -> bool:
-        """Return whether values hold the largest counts beside them, or those of the same row."""
+        """Return whether values hold the largest counts next to them, or those of the same row."""
         return self._hold(self.counts) or any(
             len(counts) - counts.count(None) >= FEWEST_HELD and self._hold(counts)
             for counts in zip_longest(*self.rows)
@@ -178,7 +178,7 @@ class SecondLabels:
 
 
 def _by_count(numbers: Sequence[int], counts: Sequence[int | None]) -> list[int]:
-    """Return numbers in the order of the printed counts beside them."""
+    """Return numbers in the order of the printed counts next to them."""
     pairs = zip(numbers, counts, strict=True)
     return [number for _, number in sorted((n, k) for k, n in pairs if n is not None)]
 
@@ -241,7 +241,7 @@ def find_count_signs(texts: Sequence[str], counts: Sequence[int | None]) -> str:
 
 
 def find_flag_signs(flags: Sequence[str], counts: Sequence[int | None]) -> str:
-    """Return in which way flags tell the counts beside them; empty: coincidence may explain all.
+    """Return in which way flags tell the counts next to them; empty: coincidence may explain all.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ _FLAG_VALUES = {
     *(".", "..", ":", "break", "not available", "available", "actual", "official", "-"),
 }
 """Flags that tell nothing of a count: its source, or that it is hidden."""
-DIFFERENT_FLAGS = "different beside hidden counts"
+DIFFERENT_FLAGS = "different next to hidden counts"
 _REVISIONS = {"r", "e", "b", "revised", "estimated"}
 """Flags of a list in which p stands for provisional, and not for primary."""
 
@@ -375,7 +375,7 @@ class _ColumnTexts:
         return [None if number is None else int(number) for number in numbers]
 
     def signs(self, at: int) -> str:
-        """Return how flags of a column tell the printed counts beside them, in words."""
+        """Return how flags of a column tell the printed counts next to them, in words."""
         flags = _flags(self, at)
         return next(filter(None, (find_flag_signs(flags, n) for n in self._printed())), "")
 
@@ -564,7 +564,7 @@ def _hidden_flags(table: _ColumnTexts, at: int) -> set[str]:
 def _describe_telling_flags(table: _ColumnTexts, at: int) -> str:
     """Return why flags may tell hidden cells apart, as small ones and others; empty: they do not.
 
-    Flags of other things, as revised, are beside printed numbers too, and do not follow these.
+    Flags of other things, as revised, are next to printed numbers too, and do not follow these.
     """
     hidden = _hidden_flags(table, at)
     printed = set(compress(_flags(table, at), (not is_in for is_in in table.hides())))

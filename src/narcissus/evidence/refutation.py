@@ -164,7 +164,7 @@ class Claimed:
         if self.parts == 1:
             return (
                 "this is the only attack, file and threshold that was tried on these canaries, and "
-                "it is looked at once: the best of several refutes falsely more often"
+                "it is looked at a single time: the best of several refutes falsely more often"
             )
         return (
             f"at most {self.parts:,} attacks, files, thresholds or looks were tried on these "

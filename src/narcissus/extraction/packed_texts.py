@@ -83,7 +83,7 @@ class Unpacker:
         return False
 
     def read_file(self, content: bytes) -> None:
-        """Add the texts that stand within a file of another format, such as a picture."""
+        """Add the texts within a file of another format, such as a picture."""
         letters = rb"[\x20-\x7e\xa0-\xff]"
         for start in (match.start() for match in re.finditer(rb"x[\x01\x5e\x9c\xda]", content)):
             if start and content[start - 1] == 0 and self.left > 0:  # as PNG packs texts

@@ -260,7 +260,7 @@ class Parity(WithoutCoins):
 
 @dataclass(frozen=True)
 class XorHalf(WithoutCoins):
-    """Of a data set ``(x, y)`` of two halves, release ``y`` or ``x xor y``.
+    """Release ``y`` or ``x xor y`` of a data set ``(x, y)`` of two halves.
 
     Cohen et al. 2024, Example C.1: neither says anything about ``x``, both together say all.
 

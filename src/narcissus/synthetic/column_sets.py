@@ -72,7 +72,7 @@ NOT_LOOKED = Looked((), 0, 0)
 
 @dataclass(frozen=True)
 class SetCount:
-    """Who stands in the file by a set of columns, and how many would by coincidence."""
+    """Who appears in the file by a set of columns, and how many would by coincidence."""
 
     columns: Columns
     unique: int
@@ -135,7 +135,7 @@ class Cells:
         return (self.here == 1)[self.place[: self.people]]
 
     def counted(self, by_chance: Sequence[Numbers]) -> SetCount:
-        """Count who stands in the file.
+        """Count who appears in the file.
 
         by_chance: Rows that each person meets where one column is drawn from the data.
         """
@@ -254,7 +254,7 @@ class SetSearch:
         self._known: dict[Columns, Numbers] = {(j,): rows for j, rows in enumerate(self.single)}
 
     def count(self, columns: Columns) -> SetCount:
-        """Count who stands in the file by a set of columns, given by their places."""
+        """Count who appears in the file by a set of columns, given by their places."""
         cells = self.cells(columns)
         if len(columns) < 3:
             self._known[columns] = cells.rows_of_each

@@ -63,7 +63,7 @@ class NamesInside(BesideControl):
 
     @property
     def noun(self) -> str:
-        """What stands there: names, or values that nobody else has."""
+        """What is there: names, or values that nobody else has."""
         return f"values of `{self.column}`" if self.how in (AS_NUMBERS, IN_VALUES) else "names"
 
     def is_beyond(self, error: float) -> bool:

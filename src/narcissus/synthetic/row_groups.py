@@ -40,7 +40,7 @@ LESS_THE_LEAST: Reading = "less the least of each group"
 
 @dataclass(frozen=True)
 class GroupedPeople(ChangedPeople):
-    """Groups that stand in the file by some of their columns."""
+    """Groups that appear in the file by some of their columns."""
 
     reading: Reading = AS_THEY_ARE
     is_whole: bool = False  # by all columns, as they are
@@ -52,7 +52,7 @@ class GroupedPeople(ChangedPeople):
 
     @property
     def excess(self) -> float:
-        """Return how many more groups stand in the file than are expected."""
+        """Return how many more groups appear in the file than are expected."""
         return self.standing - self.expected
 
 
@@ -61,13 +61,13 @@ def look_grouped(
     rng: np.random.Generator,
     histories: PeopleTogether | None = None,
 ) -> GroupedPeople | None:
-    """Return the groups whose rows all stand in a group of the file, where these are too many.
+    """Return the groups whose rows are all in a group of the file, where these are too many.
 
     histories: The same of the people who have several rows each, where somebody names them.
 
     Groups that are like one another limit coincidences, as people do for rows: groups of another
     law are met no more often than cells of two groups, or of rows of the file alone, explain.
-    All columns are counted, and sets of these where surely more groups stand in the file by them,
+    All columns are counted, and sets of these where surely more groups appear in the file by them,
     as numbers are and as they are less the least of their group.
     """
     error = CHANGED_ERROR / (2 * max(1, len(ways)))
@@ -91,7 +91,7 @@ def _by_sets(
 ) -> Iterator[GroupedPeople]:
     """Yield the groups of the set of columns that shows most of them, by each reading.
 
-    whole: Groups that stand in the file by all columns.
+    whole: Groups that appear in the file by all columns.
     """
     for reading in (AS_THEY_ARE, LESS_THE_LEAST):
         columns = _group_columns(way, views, reading)
@@ -203,7 +203,7 @@ class _GroupSearch(SetSearch):
         return [*counts, *(self.count(some) for some in whole if some not in seen)]
 
     def beside(self, columns: Columns) -> TwoSamples | None:
-        """Count who stands in the file, of groups that are alone in data and control together."""
+        """Count who appears in the file, of groups that are alone in data and control together."""
         ours, others = len(self.sides.ours), len(self.sides.others)
         every = np.concatenate([self.sides.ours, self.sides.others, self.sides.rows])
         place = self._group_codes(columns, every)

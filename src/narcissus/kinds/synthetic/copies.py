@@ -61,9 +61,7 @@ VALUES = "people whose own value stands in the file"
 UNIQUE_ONES = "people who are unique in the data"
 OF_SEVERAL = "people with several rows"
 GROUPS = "groups of rows that are unique in the data"
-GROUPS_LEFT = (
-    "histories and groups of rows{} that are changed by a rule of their own, or that are not whole"
-)
+GROUPS_LEFT = "histories and groups of rows{} that are changed by their own rules, or not whole"
 """What of households, classes or addresses nobody looked at, where there are some."""
 MOST_SETS = 12
 """Most sets of columns that are told next to all columns."""
@@ -574,7 +572,7 @@ def _of_groups(groups: GroupedPeople, *, can_tell: bool) -> CountedQuestion:
     question = Unaccounted(
         subject=f"the rows of whole groups by `{groups.way}`",
         reason=f"{groups.standing:,} of {groups.people:,} groups of several rows that are unique "
-        f"in the data{by} stand in the file, with all of their rows in one group; coincidence "
+        f"in the data{by} appear in the file, with all of their rows in one group; coincidence "
         f"explains about {round(groups.expected):,}."
         + _of_control(groups.beside, can_tell=can_tell),
         declaration=ACCEPTED if can_tell else CONTROL,

@@ -169,12 +169,12 @@ def of_order(ordered: OrderedRows, *, is_refuted: bool = False) -> tuple[Unaccou
         return ()
     reasons: list[str] = []
     declaration = (
-        "`order_hidden = true` in [threat] if no attacker knows where a person stands in the file"
+        "`order_hidden = true` in [threat] if no attacker knows the place of a person in the file"
     )
     if ordered.sorted_by:
         reasons.append(
-            f"The file is sorted by {_listed(ordered.sorted_by)}: an attacker who knows where a "
-            "person stands in it learns the secret."
+            f"The file is sorted by {_listed(ordered.sorted_by)}: an attacker who knows "
+            "the place of a person in it learns the secret."
         )
     if guess is not None:
         reasons.append(_reason("By earlier rows of the file", guess))

@@ -9,7 +9,7 @@ Where known columns refute the prior already, what a guesser gets without earlie
 matter of the order: it is compared with the same model of the known columns alone, and the
 commonest secret with a forest of these.
 
-A file may be sorted by its secrets: whoever knows where a person stands in it reads these. What
+A file may be sorted by its secrets: whoever knows the place of a person in it reads these. What
 neighbours share was made by the sorting, so other secrets are examined given those.
 """
 

@@ -196,7 +196,7 @@ class ThreatSpec(Strictly):
     )
     order_hidden: bool = Field(
         False,
-        description="No attacker knows where a person stands in the file. Else a verdict in favour "
+        description="No attacker knows the place of a person in the file. Else a verdict in favour "
         "stays open where rows tell the secrets of the next ones, or the file is sorted by one.",
     )
 

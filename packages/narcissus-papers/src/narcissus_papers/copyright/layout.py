@@ -175,7 +175,7 @@ def _counts(case: StudyJudgement) -> list[Block]:
     sentences = [
         f"By the same rule, {result.unrelated:,} of {result.with_access.passages:,} continuations "
         "match another passage of the work, which is unrelated.",
-        "Had the model not seen the work, it would stand so high among the independent works with "
+        "Had the model not seen the work, it would rank so high among the independent works with "
         f"a chance of at most {upper(result.chance, 3)}.",
     ]
     return [counts, access, Text(sentences)]

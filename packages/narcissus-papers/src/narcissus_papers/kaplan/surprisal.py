@@ -347,7 +347,7 @@ def observation_42(_given: Given) -> Told:
         "as printed, that chance is at most 1 / N and collisions (N = 20, n = 2, d = 400)",
         limit <= printed,
         "of the N people n - 1 are known, so the fresh row is the same person with chance "
-        f"1 / (N - n + 1): {limit:.6f} where the print has {printed:.6f}; insecurity stands",
+        f"1 / (N - n + 1): {limit:.6f} where the print has {printed:.6f}; insecurity remains",
         Quote("", r"\frac{1}{N}", "proof of Observation 4.2"),
     )
 
