@@ -241,7 +241,7 @@ class Learned(ByBeliefs):
 
 @dataclass(frozen=True)
 class Stack(Learned):
-    """What `Learned` is told, and what the posterior believes (stacking; Wolpert 1992).
+    """See what `Learned` sees, and what the posterior believes (stacking; Wolpert 1992).
 
     posterior: The attack whose beliefs are used.
     """

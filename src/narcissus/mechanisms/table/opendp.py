@@ -66,7 +66,7 @@ class MadeBy:
 
 @dataclass(frozen=True)
 class OpenDPMeasurement(TableMechanism):
-    """Whatever a measurement of OpenDP releases; its privacy map is the guarantee.
+    """Release the output of an OpenDP measurement; its privacy map is the guarantee.
 
     measurement: A function of yours, `{ name = "module:function" }`, that is given the columns of
         the table (and ``epsilon=``, where the study has it) and gives a Measurement, or a query of
