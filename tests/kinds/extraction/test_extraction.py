@@ -16,6 +16,7 @@ from narcissus.extraction import sandbox
 from narcissus.extraction.sandbox import Isolation, Limits, without_isolation
 from narcissus.kinds.extraction import kind, program
 from narcissus.kinds.extraction.kind import KIND
+from narcissus.kinds.extraction.layout import LAYOUT
 from narcissus.kinds.extraction.program import ProgramResult, require_room
 from narcissus.observer import SILENT
 from narcissus.report import Facts, Figure, Grid, Items, page_of
@@ -144,7 +145,7 @@ def test_what_a_verdict_takes_as_given_goes_with_its_grade(outcome):
     ],
 )  # fmt: skip
 def test_the_verdict_in_words(outcome, changes, words):
-    assert words in outcome(**changes).verdict
+    assert words in LAYOUT.verdict(KIND.judged(outcome(**changes).findings))
 
 
 def test_what_was_not_assessed_is_told_with_its_reason(outcome):

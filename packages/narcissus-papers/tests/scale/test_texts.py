@@ -12,6 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from narcissus.errors import InputError
+from narcissus.report.about import verdict_of as record_verdict
 from narcissus.study.shipped import shipped_study
 from narcissus_papers.scale import AtValue, Parameter, Sweep, scale, write
 from narcissus_papers.scale.fit import EVERYBODY, Known, SizeCurve
@@ -89,16 +90,16 @@ def test_a_bound_and_what_lies_beyond_are_said():
 
 def test_what_failed_or_is_contradicted_is_said(drawn):
     first, second, third = drawn.each
-    odd = second.record.model_copy(update={"status": "contradicted", "verdict": "Refuted."})
+    odd = second.record.model_copy(update={"status": "contradicted"})
     changed = replace(drawn, each=(AtValue(1, None, "no such thing"), AtValue(2, odd), third))
     text = " ".join(text_of(changed).split())
     assert max(map(len, text_of(changed).splitlines())) <= 80
     assert "success.k = 1 could not be played: no such thing" in text
-    assert "success.k = 2: Refuted." in text
+    assert f"success.k = 2: {record_verdict(second.record)}" in text
     assert as_dict(changed)["failed"] == {"1": "no such thing"}
     shown = str(page(changed).sections[-1])
     assert "no such thing" in shown
-    assert "Refuted." in shown
+    assert record_verdict(second.record) in shown
     assert first.record is not None
 
 
