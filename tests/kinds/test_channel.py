@@ -83,7 +83,7 @@ def test_a_table(tmp_path):
     assert rows["pair"].value == pytest.approx(0.3)
     assert rows["delta"].value == pytest.approx(0.7)
     assert "tells 'login' from 'logout' 85 of 100 times" in audit.verdict
-    assert "Of all secrets, the best attacker guesses 88 of 100" in first_of(audit).hardest
+    assert "The best attacker guesses 88 of 100 secrets" in first_of(audit).hardest
     html = render_html(audit.record)
     assert "No two are easier to tell apart than login and logout" in html
     assert "<svg" in html
