@@ -134,7 +134,7 @@ def test_cascade():
 
 def test_parallel_needs_the_same_secrets():
     refused("4 and 3 secrets", ch.parallel, rows(0), rows(0, n=3))
-    with pytest.raises(InputError, match="'s1' in one stands where 'a'"):
+    with pytest.raises(InputError, match="'s1' in one has the place of 'a'"):
         ch.parallel(rows(0), ch.channel(rows(0), secrets="abcd"))
     refused("at least one", ch.parallel)
 

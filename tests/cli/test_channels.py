@@ -435,7 +435,7 @@ def test_in_fractions(narcissus, pair):
         (None, "no such file"),
         ("", "empty"),
         ("secret,u\na,1\nb,1\n", "3 and 2 secrets"),
-        ("secret,u\na,1\nb,1\nd,1\n", "stands where 'd' does"),
+        ("secret,u\na,1\nb,1\nd,1\n", "has the place of 'd' in"),
         ("secret,u,v\na,0.5,0.4\n", "sums to 0.9"),
     ],
 )

@@ -280,7 +280,7 @@ def same_secrets(which: str, first: tuple[str, ...], second: tuple[str, ...]) ->
     difference = f"{len(first)} and {len(second)} secrets"
     if len(first) == len(second):
         a, b = next((a, b) for a, b in zip(first, second, strict=True) if a != b)
-        difference = f"{a!r} in one is at the place of {b!r} does in the other"
+        difference = f"{a!r} in one has the place of {b!r} in the other"
     raise InputError(f"channels {which} must have the same secrets in the same order: {difference}")
 
 

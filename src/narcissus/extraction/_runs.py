@@ -40,7 +40,7 @@ print(json.dumps(found))
 METHOD = "namespaces"
 NEWEST_LANDLOCK = 6
 """Newest version of Landlock that is used; tests lower it, as on an older kernel."""
-"""The walls that a server can are behind: the private folder has a separate size there."""
+"""The walls that a server can be behind: the private folder has a separate size there."""
 IMPORTED_ONCE = (
     "numpy",
     "scipy",

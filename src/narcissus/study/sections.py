@@ -114,7 +114,7 @@ without_default_least_group = without_defaults(least_group=10)
 
 
 PRESET = "a preset of narcissus, which nobody decided on"
-"""Who set the threshold of a study that is proposed to be played at the same time."""
+"""Who set the threshold of a study that is proposed and played immediately."""
 
 
 class Approval(FileSection):
