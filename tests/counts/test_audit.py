@@ -355,7 +355,7 @@ def test_what_is_declared_of_nothing(tmp_path, given, said):
 
 
 def test_labels_that_do_not_meet(tmp_path):
-    with pytest.raises(InputError, match=r"`p`, `q` stand in one table alone, and `r`, `s`"):
+    with pytest.raises(InputError, match=r"`p`, `q` appear in one table alone, and `r`, `s`"):
         audit(tmp_path, t="a,count\np,1\nq,40\n", u="a,count\nr,1\ns,40\n")
     with pytest.raises(InputError, match="0-17 and 15-20 of `age` overlap"):
         audit(tmp_path, given={"variable": "age=0:99"}, t="age,count\n0-17,1\n15-20,4\n")

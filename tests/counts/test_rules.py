@@ -237,7 +237,7 @@ def test_all_that_time_cuts_off_is_left_out_by_name():
     assert found.rules[0].game is None
     shown = " ".join(page_text(compared_rules(found)).split("left out")[1].split())
     assert "round to 3, by chance" in shown
-    assert "What an attack gets was not assessed" in shown
+    assert "The success of an attack was not assessed" in shown
 
 
 @pytest.mark.nightly

@@ -56,7 +56,7 @@ def test_a_name_above_all_labels_is_that_of_their_dimension(tmp_path):
     [
         (SPANS.replace("Men", "Ill").replace("Women", "Well"), r"such as t.csv=sex,age"),
         ("area,Men,,Women,\n,15-64,65+,15-64,Total\n", "below Women 15-64, Total"),
-        ("area,Men,,Women,\n,0-14,15+,15-64,65+\n", "below Men stand 0-14, 15\\+"),
+        ("area,Men,,Women,\n,0-14,15+,15-64,65+\n", "below Men are 0-14, 15\\+"),
     ],
 )
 def test_two_lines_that_are_not_clear_are_refused_with_an_example(tmp_path, head, said):

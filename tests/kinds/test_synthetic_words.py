@@ -373,7 +373,7 @@ def test_groups_of_rows_are_asked_about_as_groups():
     assert "`age" not in question.reason
     some = replace(groups, columns=("age", "sex"), is_whole=False, reading=LESS_THE_LEAST)
     reason = _of_groups(some, can_tell=False).reason
-    assert "in the data by `age`, `sex`, less the least of each group, stand in" in reason
+    assert "in the data by `age`, `sex`, less the least of each group, appear in" in reason
     assert question.subject == "the rows of whole groups by `place`"
     assert "10 of 109 groups of several rows" in question.reason
     assert question.who.startswith("groups of rows")

@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from narcissus.report.about import numbers_of, subject_of
+from narcissus.report.about import numbers_of, subject_of, uncovered_of
 from narcissus.report.envelope import page_of
 from narcissus.report.format import SIGNS, STATUS, grade_word
 from narcissus.report.statement import (
@@ -61,7 +61,7 @@ def test_the_longest_lists_fit_on_two_pages_and_the_rest_is_counted(every_record
         Remark(quantity=f"thing {k}", reason=text, remedy="wait") for k, text in enumerate(long)
     ]
     for record in every_record.values():
-        names = ("assumptions", "contradictions", "not_covered")
+        names = ("assumptions", "contradictions")
         update = {**dict.fromkeys(names, long), "not_assessed": remarks}
         changed = record.model_copy(update=update)
         text = statement_markdown(statement_of(changed))
@@ -88,7 +88,7 @@ def test_no_figure_is_of_the_statement_alone(every_record):
         known += [answer.text for answer in answers(record).values()]
         known += [limit.text for limit in subject.limits]
         known += [subject.released, page.first.about, accepted(record), record.title, record.digest]
-        known += [*record.assumptions, *record.contradictions, *record.not_covered]
+        known += [*record.assumptions, *record.contradictions, *uncovered_of(record)]
         known += [text for limit in subject.limits for text in limit.given]
         known += [f"{gap.quantity} {gap.reason}" for gap in record.not_assessed]
         known += [record.provenance.narcissus, *record.assessed, "WP216", "28/2024", "TEHDAS2"]

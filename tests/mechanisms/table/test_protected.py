@@ -264,7 +264,7 @@ def test_rules_say_what_was_done(rule, title):
         (Rounding, {"base": -5}, "`base`"),
         (RandomRounding, {"base": 2.5}, "`base`"),
         (Suppression, {"threshold": 0.5}, "`threshold`"),
-        (Rounding, {"base": 5, "k": 2, "sets": [["s"]]}, "instead of `k`"),
+        (Rounding, {"base": 5, "k": 2, "sets": [["s"]]}, "replaces `k`"),
         (Rounding, {"base": 5, "sets": []}, "at least one table"),
         (Rounding, {"base": 5, "k": 0}, "`k` must be at least 1"),
         (Rounding, {"base": 5, "coarser": HALF}, "named by `sets`"),

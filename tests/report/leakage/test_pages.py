@@ -84,7 +84,7 @@ def test_figures_have_names_of_their_own_and_tables_their_grades(make):
 def test_the_numbers_of_a_channel():
     page = exact()
     assert [n[1] for n in page.verdict.numbers] == ["33.3%", "53.3%", "80.0%"]
-    assert "80.0 are right" in page.verdict.headline
+    assert "80.0 of 100 attempts are right" in page.verdict.headline
     test, beliefs, pairs = blocks(page, Figure)
     assert test.title == "The best test of x from y is right 80.0% of the time at even odds"
     assert (
