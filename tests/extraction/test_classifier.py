@@ -167,14 +167,14 @@ def test_outputs_are_those_of_the_layers_one_by_one():
 @pytest.mark.parametrize(
     ("layers", "shapes", "said"),
     [
-        (["a", Convolution("b"), "c"], [(8, 112), (2, 2, 1, 1), (4, 2)], "behind a dense layer"),
-        (["a", AveragePooling(2), "c"], [(8, 112), (4, 2)], "behind a dense layer"),
+        (["a", Convolution("b"), "c"], [(8, 112), (2, 2, 1, 1), (4, 2)], "follows a dense layer"),
+        (["a", AveragePooling(2), "c"], [(8, 112), (4, 2)], "follows a dense layer"),
         ([Convolution("a"), "c"], [(3, 1, 3, 3), (4, 9)], "of 2 channels has"),
         ([Convolution("a"), "c"], [(3, 2, 9, 3), (4, 9)], "larger than what is before it"),
         ([Convolution("a"), "c"], [(3, 2, 3, 3), (4, 9)], "behind 90 numbers"),
         ([AveragePooling(9), "c"], [(4, 9)], "leaves nothing"),
         ([AveragePooling(2), AveragePooling(2), "c"], [(4, 9)], "write one"),
-        (["a", Convolution("b")], [(8, 112), (4, 2, 1, 1)], "behind a dense layer"),
+        (["a", Convolution("b")], [(8, 112), (4, 2, 1, 1)], "follows a dense layer"),
         ([Convolution("a"), Convolution("b")], [(1, 2, 1, 1), (1, 1, 1, 1)], "dense one, which"),
     ],
 )

@@ -86,8 +86,8 @@ def test_where_a_model_once_was_is_not_handed_on(folder, key):
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("auto_map", {"AutoModel": "mine.Model"}, "code of its own"),
-        ("custom_pipelines", {"x": {}}, "code of its own"),
+        ("auto_map", {"AutoModel": "mine.Model"}, "its own code"),
+        ("custom_pipelines", {"x": {}}, "its own code"),
         ("attn_implementation", "owner/kernel", "asks for a kernel"),
         ("_attn_implementation", "owner/kernel@main", "asks for a kernel"),
         ("attn_implementation", {"text_config": "owner/kernel"}, "asks for a kernel"),
@@ -299,7 +299,7 @@ BPE = {"tokenizer.json": {"model": {"type": "BPE", "vocab": {}, "merges": []}}}
         ({"tokenizers": {"": "text"}}, "is not a model that can be laid out"),
         ({"more": 1}, "is not a model that can be laid out"),
         ({"parameters": 10**9}, "asks for 1,000,000,000 parameters"),
-        ({"buffers": 2**40}, "beside its weights"),
+        ({"buffers": 2**40}, "besides its weights"),
         ({"tokenizers": {"": {}}}, "cannot be written as tokenizer.json"),
         ({"tokenizers": {"": {"tokenizer.json": {"model": {"type": "X"}}}}}, "of the kind `X`"),
         (

@@ -100,7 +100,7 @@ def test_a_pattern_that_refers_calls_or_never_ends_is_refused(pattern):
         (("model",), None, "has no model"),
         (("model", "vocab", "a"), LARGEST_ID, "has the number 16,777,216"),
         (("added_tokens", 0, "id"), -LARGEST_ID, "has the number -16,777,216"),
-        (("model", "dropout"), 0.1, "by chance"),
+        (("model", "dropout"), 0.1, "randomly"),
         (("model", "max_input_chars_per_word"), 16_000_000, "words of more than 1,000"),
         (("normalizer", "normalizers"), [{"type": "ByteLevel"}] * 4, "grow at each step"),
         (("padding",), {"strategy": {"Fixed": 2**40}}, "has the number"),
