@@ -1,9 +1,12 @@
 """Forged text: in no output does a character act, hide, or begin a line."""
 
+import contextlib
 import csv
 import io
 import json
 import math
+import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -143,6 +146,56 @@ def people(tmp_path):
     return tmp_path
 
 
+def on_a_terminal(folder, words):
+    """Run a command whose standard output and error are a terminal; give what it shows."""
+    import pty
+
+    here, there = pty.openpty()
+    code = "from narcissus.cli import main; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", code, *words], cwd=folder, stdout=there, stderr=there
+    )
+    os.close(there)
+    shown = b""
+    with contextlib.suppress(OSError):  # the other end is closed
+        while part := os.read(here, 4096):
+            shown += part
+    os.close(here)
+    process.wait()
+    return shown.replace(b"\r\n", b"\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("\x1b[31mno\x1b]0;t\x07.csv",),
+        ("init", "\x1b[31mno.csv"),
+        ("audit", "\x1b[31mno.toml"),
+        ("bound", "--priors", "\x1b[31mno.csv", "--epsilon", "1"),
+        ("bound", "--adjacency", "\x1b[31mno"),
+        ("report", "--shema", "\x1b[31mno"),
+    ],
+)
+@pytest.mark.one_in(3)
+def test_a_pipe_shows_what_a_terminal_shows(tmp_path, words):
+    """Names that differ in escapes alone would look alike in a log."""
+    printed, shown = (
+        text[text.index(b"rror: ") :]
+        for text in (in_a_process(tmp_path, words)[1], on_a_terminal(tmp_path, words))
+    )
+    assert printed == shown
+    assert all(visible(word) in printed.decode() for word in words if "\x1b" in word)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal")
+def test_a_verdict_on_a_terminal_is_text(people):
+    (people / "study.toml").write_text(study_of({}))
+    shown = on_a_terminal(people, ("audit", "study.toml", "--out", "out", "--quiet"))
+    assert b"\xe2\x96\xa0" in shown or b"EXCEEDED" in shown or b"MET" in shown, shown
+    assert b"u001b" not in shown
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "", "latin-1"])
 @pytest.mark.one_in(3)
 def test_no_locale_leads_past_the_guard(people, monkeypatch, encoding):
@@ -242,6 +295,25 @@ def test_a_mark_is_taken_off_again_and_nothing_else_is(text):
     first = str(marked(text)).lstrip(" ")[:1]
     assert first not in set("=@\t\r\uff1d\uff0b\uff0d\uff20")
     assert first not in {"+", "-"} or float(text) is not None
+
+
+@given(
+    st.lists(st.text(";,\t\r\n\"' =+-@1x", max_size=8), min_size=1, max_size=3),
+    st.sampled_from([",", ";", "\t"]),
+)
+@example(["x;=1"], ";")
+@example(['x;"=1'], ";")
+@example(["x\n=1", "1"], ";")
+@example(["-1;-2"], ";")
+@example([";\t'=1"], "\t")
+def test_no_spreadsheet_computes_a_cell_however_it_separates_them(row, delimiter):
+    """Excel separates by semicolons where a comma is the mark of decimals."""
+    text = csv_text([row], exact=True)
+    assert [*map(unmarked, next(csv.reader(io.StringIO(text, newline=""))))] == row
+    for line in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+        for cell in line:
+            is_number = re.fullmatch(r" *[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", cell) is not None
+            assert is_number or cell.lstrip(" ")[:1] not in {*"=+-@"}, (text, cell)
 
 
 def test_numbers_are_no_formulas():

@@ -63,21 +63,31 @@ def plain_markdown(text: str) -> str:
 
 _FORMULA = re.compile(r"'*(?:[\t\r]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_BEHIND = rf"(?=['\"\s]*[=+\-@\uff1d\uff0b\uff0d\uff20])(?!{_NUMBER.pattern}(?:[;\t\r\n]|\Z))"
+_LATER = re.compile(rf"(?<=[;\t\r\n]){_BEHIND}")
+"""Where a cell would begin for a spreadsheet that separates cells otherwise."""
+_MARKED_LATER = re.compile(rf"(?<=[;\t\r\n])'{_BEHIND}")
 
 
 def marked(cell: object) -> object:
     """Put an apostrophe before a text that a spreadsheet would compute, or that begins with one.
 
-    Numbers stay as they are; `unmarked` is the inverse.
+    So it is within a text, behind what separates the cells of other spreadsheets. Numbers stay as
+    they are; `unmarked` is the inverse.
+
+    >>> marked("=1"), marked("a;=1"), marked("-1;-2")
+    ("'=1", "a;'=1", '-1;-2')
     """
-    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
-        return f"'{cell}"
-    return cell
+    if not isinstance(cell, str):
+        return cell
+    text = _LATER.sub("'", cell)
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 
 
 def unmarked(cell: str) -> str:
-    """Remove the apostrophe of `marked`."""
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell, 1) else cell
+    """Remove the apostrophes of `marked`."""
+    text = cell[1:] if cell.startswith("'") and _FORMULA.match(cell, 1) else cell
+    return _MARKED_LATER.sub("", text)
 
 
 def csv_text(rows: Iterable[Iterable[object]], *, exact: bool = False) -> str:
@@ -86,10 +96,13 @@ def csv_text(rows: Iterable[Iterable[object]], *, exact: bool = False) -> str:
     With ``exact`` our own readers get every character back, hidden ones too.
     """
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(text, lineterminator="\r\n")  # it quotes a text that holds either
     for row in rows:
         cells = row if exact else (visible(c) if isinstance(c, str) else c for c in row)
         writer.writerow([marked(cell) for cell in cells])
+        text.seek(text.tell() - 2)
+        text.truncate()
+        text.write("\n")
     return text.getvalue()
 
 

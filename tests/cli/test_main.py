@@ -2,6 +2,7 @@
 
 import errno
 import importlib
+import io
 import os
 import pickle
 import pkgutil
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from narcissus._optional import is_short_of_memory, optional
-from narcissus.cli.main import COMMANDS, GROUPS
+from narcissus.cli.main import COMMANDS, GROUPS, main
 from narcissus.errors import InputError
 
 
@@ -268,6 +269,47 @@ def test_a_disk_without_room_is_told_and_the_old_file_stays(
     assert "make room on this disk" in err
     assert [path.name for path in Path("disk").iterdir()] == [target]
     assert Path("disk", target).read_text() == "of before"
+
+
+class Full(io.StringIO):
+    """Standard output on a full disk."""
+
+    def write(self, text):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+PRINTED = [
+    "report {record} --text",
+    "report {record} --json",
+    "report {record} --markdown",
+    "report {record} --brief --text",
+    "report {record} --mapping --text",
+    "report {record} {record}",
+    "report --schema table",
+    "bound --epsilon 1 --prior .1",
+    "bound --epsilon 1 --prior .1 --json",
+    "risk --epsilon 1 --prior .1",
+    "init --parts",
+    "init --example",
+]
+
+
+@pytest.mark.parametrize("line", PRINTED)
+def test_a_full_standard_output_is_called_so(tmp_path, monkeypatch, capsys, line):
+    """Not `--out`, which nobody gave, nor a file that is not written."""
+    monkeypatch.chdir(tmp_path)
+    kept = Path(__file__).parents[1] / "study" / "kept" / "membership.json"
+    Path("record.json").write_bytes(kept.read_bytes())
+    words = line.format(record="record.json").split()
+    before = sorted(Path().rglob("*"))
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", Full())
+        with pytest.raises(SystemExit) as end:
+            main(words)
+    error = capsys.readouterr().err
+    assert end.value.code == 2
+    assert error == f"error: cannot write what is printed: {os.strerror(errno.ENOSPC)}\n"
+    assert sorted(Path().rglob("*")) == before
 
 
 def test_the_help_has_every_command_once_in_its_group(narcissus):

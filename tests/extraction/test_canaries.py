@@ -1,11 +1,17 @@
 """Canaries that are planted before a training elsewhere: drawn by a key, written, read again."""
 
+import csv
 import hashlib
 import hmac
+import io
+import tempfile
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from narcissus.errors import InputError
@@ -44,6 +50,26 @@ def test_documents_to_plant_are_the_copies_and_the_table_is_read_again(tmp_path)
     odd = CanaryPlan(1, (1,), 2, 'safe, "{number}" opens at {secret}, {secret}').keyed(b"one")
     path.write_text(canary_table(odd))
     assert read_canaries(path) == odd
+
+
+@given(
+    st.sampled_from(
+        ["=cmd|' /C calc'!A1", "+1", "-x", "@SUM(A1)", "\t=1", "\r=1", "'=1", ";=1", '"=1']
+    ),
+    st.sampled_from(["", "'", "''", " "]),
+)
+def test_no_text_of_a_canary_is_a_formula_and_each_is_read_again(start, before):
+    """Whoever opens the table in a spreadsheet, the user too, computes nothing."""
+    drawn = CanaryPlan(1, (2,), 3, f"{before}{start} {{number}} {{secret}}").keyed(b"one")
+    table = canary_table(drawn)
+    for row in csv.reader(io.StringIO(table, newline="")):
+        for cell in row:
+            assert cell[:1] not in {"\t", "\r"}
+            assert cell.strip()[:1] not in {*"=+-@"}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "canaries.csv")
+        path.write_text(table, newline="")
+        assert read_canaries(path) == drawn
 
 
 ROWS = ["copies,text,secret", "1,a {secret}.,123", "4,b {secret}.,456"]

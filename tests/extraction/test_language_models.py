@@ -40,6 +40,7 @@ from narcissus.extraction.recovered import (
     membership_scores,
     prompt_ends,
 )
+from narcissus.kinds.memorization.language.attacks import losses_remark
 from narcissus.observer import SILENT
 
 NO_ARRAYS = (8).to_bytes(8, "little") + b"{}      "
@@ -545,6 +546,86 @@ BINDS = {
     "token_healing": True, "low_memory": True, "diversity_penalty": 3.0, "num_beam_groups": 3,
 }  # fmt: skip
 """Settings by which a folder would decide what its model is heard to say."""
+
+
+def shift(numbers):
+    return numbers[1:] + numbers[:1]
+
+
+def renumber(order):
+    """Let a tokenizer call its pieces by other numbers, special tokens left where they are."""
+
+    def change(place):
+        tokenizer = json.loads((place / "tokenizer.json").read_text())
+        words = tokenizer["model"]["vocab"]
+        plain = [word for word in words if words[word] != 0]
+        numbers = order([words[word] for word in plain])
+        words |= dict(zip(plain, numbers, strict=True))
+        (place / "tokenizer.json").write_text(json.dumps(tokenizer))
+
+    return change
+
+
+def shuffle(numbers):
+    return np.random.default_rng(1).permutation(numbers).tolist()
+
+
+def head_of_noise(place):
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    torch.manual_seed(1)
+    arrays = load_file(place / "model.safetensors")
+    arrays["lm_head.weight"] = torch.randn(arrays["transformer.wte.weight"].shape)
+    save_file(arrays, place / "model.safetensors", metadata={"format": "pt"})
+    edit_json(place / "config.json", lambda kept: kept.update(tie_word_embeddings=False))
+
+
+def untrained(place):
+    import torch
+    import transformers
+
+    torch.manual_seed(2)
+    config = transformers.AutoConfig.from_pretrained(place)
+    transformers.GPT2LMHeadModel(config).save_pretrained(place)
+
+
+def remarks_on(place, change):
+    """Say what an audit does with a model that was changed."""
+    change(place)
+    model = HuggingFaceGenerator(place, device="cpu", is_own=True)
+    model.choose_start(KNOWN, FRESH)
+    return losses_remark(model, (KNOWN, FRESH), confidence=0.95)
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    "change",
+    [renumber(shift), renumber(shuffle), head_of_noise],
+    ids=["rotated", "shuffled", "head"],
+)
+def test_a_model_that_is_not_read_as_it_was_trained_is_not_assessed(byte_pairs, tmp_path, change):
+    """It was called harmless, since nothing of its documents came back."""
+    place = shutil.copytree(byte_pairs, tmp_path / "model")
+    with pytest.raises(InputError, match="not assessed: the model is not read as it was trained"):
+        remarks_on(place, change)
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    ("change", "remarks"),
+    [
+        (lambda _: None, 0),
+        (lambda place: edit_json(place / "config.json", lambda kept: kept.update(n_head=12)), 0),
+        (untrained, 1),
+    ],
+    ids=["as it was", "other heads that matter little", "untrained"],
+)
+def test_a_model_that_knows_or_is_merely_bad_stays_assessed(byte_pairs, tmp_path, change, remarks):
+    place = shutil.copytree(byte_pairs, tmp_path / "model")
+    found = remarks_on(place, change)
+    assert len(found) == remarks
+    assert all("uniform guess" in remark.reason for remark in found)
 
 
 def altered(source, target, file, **more):

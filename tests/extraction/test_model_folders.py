@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import re
+import socket
 import sys
 
 import pytest
@@ -186,11 +187,25 @@ def test_a_pipe_is_never_opened(folder, name):
     if name.endswith(".index.json"):
         (folder / "model.safetensors").unlink()
     os.mkfifo(folder / name)
-    if name in {"other.bin", "notes.txt", "chat_template.jinja"}:
-        assert check_model_folder(folder) > 0
-    else:
-        with pytest.raises(InputError, match=r"pipe or a device|has no config"):
+    with pytest.raises(InputError, match=r"pipe or a device|has no config|holds more") as refusal:
+        check_model_folder(folder)
+    assert name in str(refusal.value)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with a name are of Unix")
+@pytest.mark.parametrize("name", ["notes.txt", "logs/notes"])
+def test_what_is_no_file_is_refused_unless_it_is_declared(folder, monkeypatch, name):
+    """A socket or a pipe gives whoever opens it what its owner likes."""
+    (folder / name).parent.mkdir(exist_ok=True)
+    monkeypatch.chdir(folder)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("chat")
+        os.mkfifo(name)
+        with pytest.raises(InputError, match="holds more than the model") as refusal:
             check_model_folder(folder)
+        assert "chat" in str(refusal.value)
+        assert name.partition("/")[0] in str(refusal.value)
+        assert not language_model_files(folder, ["chat", name]).others
 
 
 OPENED: list[str] = []

@@ -168,7 +168,8 @@ class LazyGroup(click.Group):
 
 def group(kind: type[LazyGroup]) -> Callable[[Callable[[], None]], LazyGroup]:
     """Return a decorator that makes a group of commands of a function, whose help is its text."""
-    settings = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    # nothing is coloured: click would cut escapes of names out of what is no terminal
+    settings = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "color": True}
     shown = click.option(
         "--show-values",
         is_flag=True,
@@ -208,7 +209,7 @@ def main(argv: list[str] | None = None, commands: LazyGroup = cli) -> Any:
                 show_visibly(stream)
         os.environ.setdefault("PYTHONSAFEPATH", "1")  # for whatever Python a library starts
     try:
-        with interruptible(to_the_end=is_ours):
+        with interruptible(to_the_end=is_ours), click.Context(commands, color=True):
             code = _run(list(sys.argv[1:] if argv is None else argv), commands)
     except (Interrupted, KeyboardInterrupt) as error:
         number = error.number if isinstance(error, Interrupted) else signal.SIGINT

@@ -203,10 +203,6 @@ def _name_replaced(folder: Path) -> None:
         click.echo(f"--restart replaces in {folder}: {', '.join(names)}", err=True)
 
 
-COLOURS = {"met": "green", "exceeded": "red", "contradicted": "magenta", "no threshold": "blue"}
-"""Of the answer, by status; others are not decided, and amber."""
-
-
 def _show(audit: audits.Audit, folder: Path, run: Run) -> int:
     """Save an audit, and print record, report or first screen; return the exit code."""
     from narcissus._folders import opened_folder
@@ -224,9 +220,8 @@ def _show(audit: audits.Audit, folder: Path, run: Run) -> int:
     if run.as_json:
         click.echo(audit.record.to_json(), nl=False)
     else:
-        paint = partial(click.style, fg=COLOURS.get(audit.status, "yellow"), bold=True)
-        page = page_of(audit.record)
-        click.echo(render_text(audit.record) if run.verbose else first_text(page, paint))
+        draw = render_text if run.verbose else lambda record: first_text(page_of(record))
+        click.echo(draw(audit.record))
         click.echo(f"Report: {folder / 'report.html'}")
         click.echo(f"Record: {folder / 'record.json'}")
     return EXITS[audit.status]

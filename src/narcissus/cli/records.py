@@ -86,20 +86,19 @@ def _draw(record: Path, of: ReportOptions) -> None:
         _state(loaded, target, private=not of.shareable)
         return
     target = of.out or path.with_name("acro" if of.export else f"{name}.html")
-    printed = of.as_text or of.as_json or of.markdown
     try:
-        try:
-            drawn = "" if of.export else _drawn(loaded, name, of)
-        except Exception as error:  # a mistake of ours, unless another program wrote the record
-            error.add_note(f"while drawing {path}, a record of kind {loaded.kind!r}")
-            raise
+        drawn = "" if of.export else _drawn(loaded, name, of)
+    except Exception as error:  # a mistake of ours, unless another program wrote the record
+        error.add_note(f"while drawing {path}, a record of kind {loaded.kind!r}")
+        raise
+    if of.out is None and (of.as_text or of.as_json or of.markdown):
+        click.echo(drawn, nl=False)
+        return
+    try:
         if of.export:
             from narcissus.report.acro import export_acro
 
             export_acro(loaded, path, target)
-        elif of.out is None and printed:
-            click.echo(drawn, nl=False)
-            return
         elif target.is_dir():
             raise InputError(f"`--out`: {target} is a folder; name a file")
         elif of.out is None:
@@ -107,8 +106,9 @@ def _draw(record: Path, of: ReportOptions) -> None:
         else:
             write_atomically(target, drawn, private=not of.shareable)
     except OSError as error:
+        option = "" if of.out is None else "`--out`: "
         raise InputError(
-            f"`--out`: cannot write {target} ({error.strerror or error}); {remedy(error)}"
+            f"{option}cannot write {target} ({error.strerror or error}); {remedy(error)}"
         ) from error
     click.echo(f"{'Outputs for ACRO' if of.export else name.capitalize()}: {target}")
 

@@ -9,9 +9,7 @@ Source: exposure after Carlini et al. 2019; the baseline is Narcissus theory 1 *
 
 from __future__ import annotations
 
-import csv
 import hmac
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -23,7 +21,7 @@ import scipy
 from narcissus._files import csv_rows
 from narcissus._random import RandomSource, generator
 from narcissus._validation import fraction, integer
-from narcissus._visible import cell
+from narcissus._visible import cell, csv_text, unmarked
 from narcissus.errors import InputError
 from narcissus.extraction.eidetic import eidetic_counts
 from narcissus.extraction.ngram import Generator
@@ -238,11 +236,8 @@ def to_plant(planted: Sequence[PlantedCanary], key: bytes) -> str:
 
 def canary_table(planted: Sequence[PlantedCanary]) -> str:
     """Return the table that an audit reads (`read_canaries`), as CSV."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(
-        [COLUMNS, *([canary.copies, canary.template, canary.secret] for canary in planted)]
-    )
-    return out.getvalue()
+    rows = ([canary.copies, canary.template, canary.secret] for canary in planted)
+    return csv_text([COLUMNS, *rows], exact=True)
 
 
 def read_canaries(path: Path | str) -> tuple[PlantedCanary, ...]:
@@ -259,7 +254,7 @@ def read_canaries(path: Path | str) -> tuple[PlantedCanary, ...]:
         )
     canaries: list[PlantedCanary] = []
     for number, line in enumerate(lines, start=2):
-        copies, text, secret = line if len(line) == len(COLUMNS) else ("", "", "")
+        copies, text, secret = map(unmarked, line) if len(line) == len(COLUMNS) else ("", "", "")
         digits = len(canaries[0].secret if canaries else secret)
         is_secret = secret.isascii() and secret.isdigit() and 1 <= len(secret) == digits <= 100
         is_count = copies.isascii() and copies.isdigit() and 1 <= int(copies[:9]) <= MOST_COPIES

@@ -387,6 +387,16 @@ class HuggingFaceGenerator:
         """
         return self._of_texts(texts, {"name": "likelihood"}, "likelihood")
 
+    def losses_above_uniform(self, texts: Sequence[str]) -> Floats:
+        """Return what a token of each text costs, in nats, less ``ln`` of the vocabulary's size.
+
+        Shape (texts,). 0 is the cost of a guess that takes all tokens for equally likely. Of many
+        texts, some that are spread over them are scored.
+        """
+        some = texts[:: max(1, len(texts) // _STARTS_TRIED)]
+        sums, tokens = self.negative_log_likelihood(some)
+        return sums / tokens - np.log(self._vocabulary)
+
     def least_likely(self, texts: Sequence[str], *, share: float = 0.2) -> tuple[Floats, Floats]:
         """Return Min-K% and Min-K%++ of texts, shape (texts,); larger = the model likely saw it.
 

@@ -52,6 +52,7 @@ def require_all_used(
             "may use them: save the model again, with `save_pretrained`"
         )
     _require_one_each(places, path)
+    _require_tied(files, model, state, places, path)
     total = sum(size for name, size in sizes.items() if name not in harmless)
     if total > (used := _used(state, places)):
         raise InputError(
@@ -80,6 +81,42 @@ def _require_one_each(places: Mapping[str, str | None], path: str) -> None:
                 f"the weights in {path} hold {other!r} and {name!r}, which are one array of the "
                 "model: which one a program reads is open; save the model again"
             )
+
+
+def _require_tied(
+    files: Collection[Path],
+    model: Any,
+    state: Mapping[str, Any],
+    places: Mapping[str, str | None],
+    path: str,
+) -> None:
+    """Refuse weights that hold, with other values, what the configuration says is one array.
+
+    Some libraries then keep the configuration's word and others the file's: two models.
+    """
+    expand = getattr(model, "get_expanded_tied_weights_keys", None)
+    pairs: dict[str, str] = {} if expand is None else expand(all_submodels=True)
+    apart = [pair for pair in pairs.items() if state.get(pair[0]) is not state.get(pair[1])]
+    names: dict[int, list[str]] = defaultdict(list)
+    for name, place in places.items():
+        if place is not None:
+            names[id(state[place])].append(name)
+    for first, *others in names.values():
+        apart += [(first, name) for name in others if not _is_same(first, name, files)]
+    if apart:
+        first, second = apart[0]
+        raise InputError(
+            f"the weights in {path} hold {first!r} and {second!r} with other values, and its "
+            "configuration says that they are one array (`tie_word_embeddings`): some programs run "
+            "one model, some the other; take out the array that the model was trained without, or "
+            "set `tie_word_embeddings` to false if it was trained with both"
+        )
+
+
+def _is_same(first: str, second: str, files: Collection[Path]) -> bool:
+    torch: Any = optional("torch", extra="language", purpose="A model in a folder")
+    arrays = _array(first, files), _array(second, files)
+    return arrays[0].shape == arrays[1].shape and bool(torch.equal(*arrays))
 
 
 def _used(state: Mapping[str, Any], places: Mapping[str, str | None]) -> int:

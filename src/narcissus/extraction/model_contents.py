@@ -152,9 +152,10 @@ def other_files(
     refused: list[str] = []
     for path in files_below(folder):
         name = path.relative_to(folder).as_posix()
-        if path in known or unpublished.holds(name) or not path.is_file():
-            continue  # a pipe or a device holds nothing
-        (harmless if is_harmless(path, name) else refused).append(name)
+        if path in known or unpublished.holds(name) or path.is_dir():
+            continue
+        # a pipe, a socket or a device is never opened
+        (harmless if path.is_file() and is_harmless(path, name) else refused).append(name)
     if refused:
         kept = {parent for path in known for parent in path.relative_to(folder).parents}
         names = list(dict.fromkeys(_topmost(PurePosixPath(name), kept) for name in refused))

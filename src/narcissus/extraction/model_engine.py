@@ -8,6 +8,7 @@ limit on its memory (`narcissus.extraction.model_process`).
 from __future__ import annotations
 
 import collections.abc
+import logging
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -67,6 +68,15 @@ _SPECIAL = tuple(f"{name}_token_id" for name in ("bos", "eos", "cls", "sep", "pa
 """What a tokenizer and a model call their special tokens; the first is taken for the start."""
 MOST_PARAMETERS = 2**50
 """More than any machine holds."""
+
+
+_LOADERS = ("modeling_utils", "core_model_loading", "utils.loading_report")
+"""What of transformers reads weights."""
+_KNOWN_WARNING = re.compile(
+    r"LOAD REPORT|^Some weights of"  # of missing, unexpected and mismatched arrays: all are checked
+    r"|`torch_dtype` is deprecated|`loss_type=|caching allocator|checkpointing format"
+)
+"""Warnings of the loader that no verdict depends on."""
 
 
 class ModelFacts(BaseModel):
@@ -173,6 +183,40 @@ def silent(transformers: Any) -> collections.abc.Generator[None]:
             logging.enable_progress_bar()
 
 
+class _Kept(logging.Handler):
+    """Keeps the messages that a library logs."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
+
+
+@contextmanager
+def warnings_of_loader() -> collections.abc.Generator[list[str]]:
+    """Collect what transformers warns of while it reads weights, and print none of it.
+
+    What the caller checks by itself, and what changes no number, is left out.
+    """
+    loggers = [logging.getLogger(f"transformers.{name}") for name in _LOADERS]
+    before = [(logger.level, logger.propagate) for logger in loggers]
+    kept, warned = _Kept(), list[str]()
+    for logger in loggers:
+        logger.setLevel(logging.WARNING)
+        logger.propagate = False
+        logger.addHandler(kept)
+    try:
+        yield warned
+    finally:
+        for logger, (level, propagate) in zip(loggers, before, strict=True):
+            logger.removeHandler(kept)
+            logger.setLevel(level)
+            logger.propagate = propagate
+    warned += [text for text in kept.messages if not _KNOWN_WARNING.search(text)]
+
+
 @contextmanager
 def blame_files(what: str) -> collections.abc.Generator[None]:
     """Turn whatever a library meets in a stranger's files into an `InputError` that begins so.
@@ -207,7 +251,7 @@ class LanguageEngine:
         with silent(transformers):
             with blame_files(f"cannot read the tokenizer in {path}"):
                 self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(place, **local)
-            with blame_files(f"cannot read the model in {path}"):
+            with blame_files(f"cannot read the model in {path}"), warnings_of_loader() as warned:
                 self.model: Any
                 self.model, loaded = transformers.AutoModelForCausalLM.from_pretrained(
                     place, output_loading_info=True, **options
@@ -219,6 +263,11 @@ class LanguageEngine:
                 f"sizes, such as {missing[0]}: save it whole, with `save_pretrained`"
             )
         require_all_used(weights_of(place), self.model, path, loaded["unexpected_keys"])
+        if warned:
+            raise InputError(
+                f"the model in {path} is not read without a warning, so that another program may "
+                f"run another model: {' '.join(warned[0].split())[:400]}"
+            )
         self.model.to(device).eval()
         self._precision = float(self._torch.finfo(self.model.dtype).eps)
         self._settings: dict[str, Any] = self.model.config.to_dict()

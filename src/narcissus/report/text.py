@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -231,16 +231,11 @@ def _squares(first: FirstScreen) -> Iterator[str]:
     yield from _wrap(first.key, first="  ")
 
 
-def first_text(page: Page, paint: Callable[[str], str] = str) -> str:
-    """Draw the top of a report for a terminal.
-
-    paint: Colours the lines of the answer.
-    """
+def first_text(page: Page) -> str:
+    """Draw the top of a report for a terminal."""
     assert page.first is not None
     lines = [*_wrap(page.title), *_first(page.first)]
-    text = _finish(lines if len(lines) <= MOST_LINES else [line for line in lines if line])
-    answer = _finish(_answer(page.first))
-    return text.replace(answer, f"{paint(answer.rstrip())}\n", 1)
+    return _finish(lines if len(lines) <= MOST_LINES else [line for line in lines if line])
 
 
 def _deciding(page: Page) -> list[str]:

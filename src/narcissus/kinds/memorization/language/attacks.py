@@ -12,6 +12,7 @@ from pydantic import Field
 from narcissus._arrays import BoolArray, Floats
 from narcissus._random import child
 from narcissus.errors import InputError
+from narcissus.evidence import clopper_pearson
 from narcissus.extraction.kept import Keeps
 from narcissus.extraction.language_models import (
     HuggingFaceGenerator,
@@ -38,6 +39,7 @@ from narcissus.kinds.memorization.language.schema import (
     GenerationSection,
 )
 from narcissus.observer import Observer
+from narcissus.results import NotAssessed
 from narcissus.rows import Count, Fact, Positive
 
 _AT_ONCE = 2**20
@@ -77,6 +79,49 @@ class AttackedDocuments:
     beyond_context: int = 0
     # Of those trained on, whose prompt has other tokens than as many as the study asks for
     shorter_prompts: int = 0
+
+
+PLAINLY = 1.0
+"""Nats that a token costs above a uniform guess where a model is not read as it was trained; a
+model that was never trained stays below."""
+
+
+def losses_remark(
+    model: LanguageModel, sides: tuple[Sequence[str], Sequence[str]], *, confidence: float
+) -> list[NotAssessed]:
+    """Refuse a model of others that is plainly not read as it was trained, by what texts cost it.
+
+    A remark is returned where most texts of both sides cost about as much as a uniform guess.
+
+    sides: documents that the model was trained on, and fresh ones.
+    Raises InputError: a token of most documents, of both sides, costs more than a uniform guess and
+        `PLAINLY`, beyond chance (Clopper-Pearson).
+    """
+    if not isinstance(model, HuggingFaceGenerator):
+        return []
+    losses = [model.losses_above_uniform(side) for side in sides]
+    worse = [part > PLAINLY for part in losses]
+    counts = sum(int(part.sum()) for part in worse), sum(map(len, worse))
+    is_plain = clopper_pearson(*counts, confidence=confidence).low > 0.5
+    if is_plain and all(part.mean() > 0.5 for part in worse):
+        above = float(np.median(np.concatenate(losses)))
+        raise InputError(
+            f"not assessed: the model is not read as it was trained. A token of {counts[0]:,} of "
+            f"{counts[1]:,} documents costs it more than a uniform guess over its vocabulary "
+            f"would, by {above:.2g} nats at the median, on both sides. Its tokenizer, or its "
+            "configuration (heads, positions, scaling), is not that of its weights: use the folder "
+            "as it was saved after the training"
+        )
+    if all(float(np.median(part)) > 0 for part in losses):
+        return [
+            NotAssessed(
+                "a model that has learnt to predict these documents",
+                "a token of most documents costs this model as much as a uniform guess would, so "
+                "it is untrained, or is read by another tokenizer",
+                "make sure that weights, tokenizer and configuration are of one training",
+            )
+        ]
+    return []
 
 
 def keeping(

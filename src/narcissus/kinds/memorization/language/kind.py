@@ -62,6 +62,7 @@ from narcissus.kinds.memorization.language.attacks import (
     discovered,
     generated,
     keeping,
+    losses_remark,
     read_in_folder,
     texts_of,
 )
@@ -340,6 +341,10 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             )
             step("choosing what is before each text")
             models = keeping(models, store, options.observer, groups)
+            if not work.part.trains:
+                work.not_assessed.extend(
+                    losses_remark(models.model, groups[:2], confidence=study.run.confidence)
+                )
             attacked = _attacked(study, models, division, planted, options)
             if not work.part.trains:
                 step("reading the texts of the model's folder")
