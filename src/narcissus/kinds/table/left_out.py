@@ -177,7 +177,7 @@ def of_order(ordered: OrderedRows, *, is_refuted: bool = False) -> tuple[Unaccou
             "person stands in it learns the secret."
         )
     if guess is not None:
-        reasons.append(_reason("By earlier rows of the file", guess))
+        reasons.append(_reason("By other rows of the file", guess))
         declaration += "; else `unit` in [data] where neighbours belong together"
     return (
         Unaccounted(
@@ -187,7 +187,7 @@ def of_order(ordered: OrderedRows, *, is_refuted: bool = False) -> tuple[Unaccou
 
 
 def guess_by_order(ordered: OrderedRows, *, is_refuted: bool = False) -> HeldOutGuess | None:
-    """Return the best guess by earlier rows that the prior does not allow; None: there is none.
+    """Return the best guess by other rows that the prior does not allow; None: there is none.
 
     is_refuted: As in `of_order`.
     """
