@@ -3109,7 +3109,7 @@ NULLS = (
     Null(
         "the order of the rows tells of the secret",
         (),
-        "a sum of independent Bernoullis, exactly; Bonferroni over four guessers; a sign test",
+        "a sum of independent Bernoullis, exactly; Bonferroni over five guessers; a sign test",
         "rows are independent; a file may have been sorted by its columns",
         "of a file that is sorted by a secret, the others are examined given it",
         "an order in which the file was sorted by what it does not hold",
@@ -3125,7 +3125,7 @@ NULLS = (
             (0.4, 0.6, 0.8, 1.0),
             lambda s, g: blocks_tell(g, s),
         ),
-        declared=4 * (1 - SURE),
+        declared=5 * (1 - SURE),
         repeats=0.05,
     ),
     Null(

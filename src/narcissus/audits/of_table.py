@@ -45,6 +45,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "prior_distance",
         "bins_only",
         "order_hidden",
+        "spelling_hidden",
     ),
     "mechanism": ("k", "noise", "epsilon", "delta", "mu", "scale"),
     "run": ("trials", "precision", "budget", "quick", "training", "confidence", "workers"),
@@ -72,7 +73,8 @@ class Arguments(TypedDict, total=False):
     prior_factor, prior_distance: How far the prior may be from the true one, for what is proved:
         a factor of every probability, or the largest difference of an event's.
     bins_only: Known columns of which no attacker knows more than the bin.
-    order_hidden: No attacker knows where a person is in the table.
+    order_hidden: No attacker knows the place of a person in the table.
+    spelling_hidden: No attacker knows how the file writes equal values, such as 12 or 12.0.
     columns, drop: Columns to use, and to leave out.
     left_out: Columns to leave out without a declaration, by name with the reason: each is examined.
     bins: How to bin columns of numbers: `Bins`, or ``{"width": 10}`` and the like.
@@ -118,6 +120,7 @@ class Arguments(TypedDict, total=False):
     prior_distance: float | None
     bins_only: Names | None
     order_hidden: bool | None
+    spelling_hidden: bool | None
     columns: Names | None
     drop: Names | None
     left_out: Mapping[str, str] | None

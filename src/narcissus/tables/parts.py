@@ -125,9 +125,10 @@ def open_source(
     max_rows: int,
     *,
     unnamed: bool = False,
+    is_as_written: bool = False,
 ) -> Opened:
     """Read the kept columns of a source as a whole; TooLargeError beyond the limits."""
-    parts = open_parts(source, choose, drop, max_rows, unnamed=unnamed)
+    parts = open_parts(source, choose, drop, max_rows, unnamed=unnamed, is_as_written=is_as_written)
     columns = parts.whole(max_rows)
     if columns is None:
         raise TooLargeError(
@@ -145,10 +146,12 @@ def open_parts(
     max_rows: int,
     *,
     unnamed: bool = False,
+    is_as_written: bool = False,
 ) -> Parts:
     """Open a source, to be read in parts or as a whole.
 
     unnamed: Read columns without a name as well, and the index that pandas stored in a file.
+    is_as_written: Keep the cells of a text as they are written.
     """
     name, path, remarks = located(source)
     if not isinstance(path, Path):
@@ -158,7 +161,8 @@ def open_parts(
     if is_parquet(path):
         return _of_parquet(path, choose, drop, max_rows, unnamed)
     choosing = chooser(name, choose, drop, unnamed=unnamed)
-    read = partial(text_parts, path, choosing, largest=_most_bytes(path), remarks=remarks)
+    how = {"remarks": remarks, "is_as_written": is_as_written}
+    read = partial(text_parts, path, choosing, largest=_most_bytes(path), **how)
     limited = partial(_limited, name, read, max_rows)
     return Parts(name, None, limited, remarks, may_be_held=_is_small(path))
 

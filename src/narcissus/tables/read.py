@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -18,6 +19,7 @@ from narcissus.tables.sources import TableSource, kept_columns
 from narcissus.tables.spelling import ReadAs
 from narcissus.tables.table import Table, unknown_column
 from narcissus.tables.tally import RawColumn, ValueTally, joined, plain_name
+from narcissus.tables.text import cleaned
 
 MissingPolicy = Literal["refuse", "drop", "category"]
 
@@ -223,12 +225,16 @@ def read_as_it_stands(
     names: Sequence[str],
     unit: str | None = None,
     places: NDArray[np.int64] | None = None,
+    *,
+    is_as_written: bool = False,
     **how: Any,
 ) -> list[RawColumn]:
     """Read columns as they are in a file, of those rows that a table of it keeps.
 
     names: The columns, which the table may have or leave out; they are returned in this order.
     places: Which of the rows, rising, of a table that is read in parts; None reads all.
+    is_as_written: Keep the cells of a text as they are written: the blanks around them, and each
+        way to write a missing value. `narcissus.tables.text.cleaned` reads them.
     unit, how: As for `read_table` and `read_one_of_each`: ``columns``, ``drop``, ``missing`` and
         ``max_rows``.
 
@@ -246,22 +252,25 @@ def read_as_it_stands(
     def kept(part: Sequence[RawColumn]) -> list[RawColumn]:
         rows = np.arange(len(part[0].codes))
         if how.get("missing") == "drop":
-            gaps = [column.gaps for column in part if is_of_table(column.name)]
+            gaps = [cleaned(column).gaps for column in part if is_of_table(column.name)]
             rows = np.flatnonzero(~np.any(gaps, axis=0))
-        return [RawColumn(c.name, c.distinct, c.codes[rows]) for c in part]
+        return [replace(column, codes=column.codes[rows]) for column in part]
 
     if places is not None:
-        return _at(open_parts(source, wanted, left, limit), kept, names, places)
+        parts = open_parts(source, wanted, left, limit, is_as_written=is_as_written)
+        return _at(parts, kept, names, places)
     opened = {
         raw_column.name: raw_column
-        for raw_column in kept(open_source(source, wanted, left, limit).columns)
+        for raw_column in kept(
+            open_source(source, wanted, left, limit, is_as_written=is_as_written).columns
+        )
     }
     rows = np.arange(len(opened[names[0]].codes))
     if unit is not None:
         rows = _one_of_each(
-            {n: raw_column for n, raw_column in opened.items() if is_of_table(n)}, unit
+            {n: cleaned(raw_column) for n, raw_column in opened.items() if is_of_table(n)}, unit
         )
-    return [RawColumn(n, opened[n].distinct, opened[n].codes[rows]) for n in names]
+    return [replace(opened[n], codes=opened[n].codes[rows]) for n in names]
 
 
 def _at(
@@ -281,5 +290,5 @@ def _at(
         for name, some in columns.items():
             present, codes = np.unique(named[name].codes[rows], return_inverse=True)
             values = [named[name].distinct[place] for place in present.tolist()]
-            some.append(RawColumn(name, values, np.ravel(codes)))
+            some.append(replace(named[name], distinct=values, codes=np.ravel(codes)))
     return [joined(some) for some in columns.values()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any
 from unicodedata import is_normalized, normalize
@@ -29,9 +29,12 @@ class RawColumn:
     # missing
     distinct: list[Any]
     codes: NDArray[np.integer]  # position of each row's value in ``distinct``, shape (rows,)
+    is_as_written: bool = False  # whether the values are the cells of a text, missing ones included
 
     def __post_init__(self) -> None:
         """Write letters with accents as one character each, whatever the source does."""
+        if self.is_as_written:
+            return
         if any(isinstance(v, str) and not is_normalized("NFC", v) for v in self.distinct):
             composed = [normalize("NFC", v) if isinstance(v, str) else v for v in self.distinct]
             object.__setattr__(self, "distinct", composed)
@@ -143,7 +146,7 @@ def joined(columns: Sequence[RawColumn]) -> RawColumn:
     for column in columns:
         new = np.array([place.setdefault(value, len(place)) for value in column.distinct])
         codes.append(new.astype(np.min_scalar_type(-len(place)))[column.codes])
-    return RawColumn(columns[0].name, list(place), np.concatenate(codes))
+    return replace(columns[0], distinct=list(place), codes=np.concatenate(codes))
 
 
 def plain_name(value: object) -> str:

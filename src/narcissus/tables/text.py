@@ -57,19 +57,22 @@ def text_parts(
     *,
     largest: int,
     remarks: list[str] | None = None,
+    is_as_written: bool = False,
 ) -> Generator[list[RawColumn]]:
     """Yield the kept columns of a delimited text file or an Excel sheet, many rows at a time.
 
     ``choose`` maps the names of all columns to the positions to keep, or raises. Packed files are
     unpacked; ``largest`` limits the unpacked bytes. Bytes that are no UTF-8 are those of
     Windows-1252. ``remarks`` receives a line for each thing that was left out or read otherwise. An
-    `InputError` names the line at fault.
+    `InputError` names the line at fault. ``is_as_written`` keeps the blanks around cells, and each
+    way to write a missing value.
     """
     notes: list[str] = [] if remarks is None else remarks
     marks = "\t" if unpacked_name(path).endswith(".tsv") else ",;\t"
     marks = "," if is_sheet(path) else marks
     with opened_text(path, largest, notes) as stream:
-        yield from _Text(str(path), _Lines(str(path), stream, notes), marks, notes).parts(choose)
+        lines = _Lines(str(path), stream, notes)
+        yield from _Text(str(path), lines, marks, notes, is_as_written=is_as_written).parts(choose)
 
 
 def opened_text(path: Path, largest: int, remarks: list[str]) -> io.BufferedReader:
@@ -119,7 +122,16 @@ def _remark(remarks: list[str], text: str) -> None:
 
 
 class _Text:
-    def __init__(self, name: str, blocks: _Lines, marks: str, remarks: list[str]) -> None:
+    def __init__(
+        self,
+        name: str,
+        blocks: _Lines,
+        marks: str,
+        remarks: list[str],
+        *,
+        is_as_written: bool = False,
+    ) -> None:
+        self._is_as_written = is_as_written
         self._name, self._blocks, self._remarks = name, blocks, remarks
         self._line = 0  # lines and rows parsed so far
         self._rows = 0
@@ -168,20 +180,23 @@ class _Text:
             if not (rows := _plain_rows(data, mark, width)):
                 return
             columns = _parsed(data, mark, width, wanted)
-            yield [_numbered(self._name_of(j), *columns[j]) for j in wanted]
+            yield [self._column(j, *columns[j]) for j in wanted]
             lines = rows if b'"' not in data else data.count(b"\n")
             self._line, self._rows = self._line + lines, self._rows + rows
             self._is_exact = self._is_exact and lines == rows
             self._data = self._data[end:] + (b"" if self._blocks.at_end else self._blocks.next())
 
-    def _name_of(self, column: int) -> str:
-        return self._head.names[column] if column < len(self._head.names) else ""
+    def _column(self, place: int, texts: list[str], codes: NDArray[np.integer]) -> RawColumn:
+        is_named = place < len(self._head.names)
+        name = self._head.names[place] if is_named else ""
+        column = RawColumn(name, texts, codes, is_as_written=True)
+        return column if self._is_as_written and is_named else cleaned(column)
 
     def _other_parts(self, wanted: list[int]) -> Iterator[list[RawColumn]]:
         """Parse what is left with the standard library."""
         for chunk in self._chunks():
             cells = list(zip(*chunk, strict=True))
-            yield [_numbered(self._name_of(j), *_coded(cells[j])) for j in wanted]
+            yield [self._column(j, *_coded(cells[j])) for j in wanted]
 
     def _left(self) -> Iterator[str]:
         yield from _lines(self._data)
@@ -378,13 +393,19 @@ def _coded(cells: Sequence[str]) -> tuple[list[str], NDArray[np.integer]]:
     return list(numbers), codes
 
 
-def _numbered(name: str, texts: list[str], codes: NDArray[np.integer]) -> RawColumn:
-    """Strip the different cells of blanks, and make those that stand for no value None."""
-    cleaned = [None if (t := text.strip()) in MISSING else t for text in texts]
-    if cleaned == texts:
+def cleaned(column: RawColumn) -> RawColumn:
+    """Strip the different cells of blanks, and make those that stand for no value None.
+
+    A column that is not as a text writes it is returned as it is.
+    """
+    if not column.is_as_written:
+        return column
+    name, texts, codes = column.name, column.distinct, column.codes
+    values = [None if (t := text.strip()) in MISSING else t for text in texts]
+    if values == texts:
         return RawColumn(name, list(texts), codes)
     position: dict[str | None, int] = {}
-    renumber = np.array([position.setdefault(t, len(position)) for t in cleaned], dtype=np.int64)
+    renumber = np.array([position.setdefault(t, len(position)) for t in values], dtype=np.int64)
     return RawColumn(name, list(position), renumber[codes])
 
 

@@ -223,7 +223,7 @@ def test_a_sorted_secret_hides_no_order_of_another(other, tells):
     """One declaration decides both, and both reasons are there."""
     reason = reason_of(two_secrets(other), ["income", "illness"])
     assert "sorted by `income`" in reason
-    assert ("By earlier rows of the file" in reason) == tells
+    assert ("By other rows of the file" in reason) == tells
 
 
 @pytest.mark.parametrize("by", [["illness"], ["age", "illness"], ["income", "illness"]])

@@ -64,6 +64,7 @@ def of_values(
     left: Sequence[RawColumn],
     binned: Sequence[RawColumn],
     secrets: Sequence[RawColumn] = (),
+    written: Sequence[RawColumn] = (),
     *,
     is_refuted: bool = False,
 ) -> tuple[Unaccounted, ...]:
@@ -71,6 +72,7 @@ def of_values(
 
     left, binned, secrets: Columns that are left out, and known and unknown columns in bins, as they
         appear in the file, of the rows that the table holds to examine.
+    written: How the file writes equal values of known columns and of those left out, by `written`.
     is_refuted: Whether known columns refute the prior already: only then is what they tell by
         themselves no matter of these.
     """
@@ -84,16 +86,34 @@ def of_values(
         )
         names = [column.name for column in left if column.name not in named]
         return (*several, *_undeclared(names, why))
-    telling, guess = _telling(experiment, [*left, *binned], secrets, is_refuted=is_refuted)
+    columns = [*left, *binned, *written]
+    telling, guess = _telling(experiment, columns, secrets, is_refuted=is_refuted)
     if guess is None:
         return several
     names = {column.name for column in telling} - named
-    dropped, exact = ([c.name for c in some if c.name in names] for some in (left, binned))
+    dropped, exact, spelt = (
+        [c.name for c in some if c.name in names] for some in (left, binned, written)
+    )
     return (
         *several,
         *_undeclared(dropped, _reason("With what was left out", guess)),
         *_in_bins(exact, _reason("With exact values of columns in bins", guess)),
+        *_as_written(spelt, _reason("With how the file writes equal values", guess)),
     )
+
+
+def _as_written(names: Sequence[str], reason: str) -> tuple[Unaccounted, ...]:
+    """Return columns whose spelling no number speaks of, with one declaration."""
+    if not names:
+        return ()
+    *others, last = names
+    left = Unaccounted(
+        subject=f"{', '.join(others)} and {last}" if others else last,
+        reason=reason,
+        declaration="`spelling_hidden = true` in [threat] if no attacker knows how the file writes "
+        "values; else write equal values alike, and others as different values",
+    )
+    return (left,)
 
 
 def _of_several_rows(left: Sequence[RawColumn]) -> Iterator[Unaccounted]:
@@ -177,7 +197,7 @@ def of_order(ordered: OrderedRows, *, is_refuted: bool = False) -> tuple[Unaccou
             "the place of a person in it learns the secret."
         )
     if guess is not None:
-        reasons.append(_reason("By earlier rows of the file", guess))
+        reasons.append(_reason("By other rows of the file", guess))
         declaration += "; else `unit` in [data] where neighbours belong together"
     return (
         Unaccounted(
@@ -187,7 +207,7 @@ def of_order(ordered: OrderedRows, *, is_refuted: bool = False) -> tuple[Unaccou
 
 
 def guess_by_order(ordered: OrderedRows, *, is_refuted: bool = False) -> HeldOutGuess | None:
-    """Return the best guess by earlier rows that the prior does not allow; None: there is none.
+    """Return the best guess by other rows that the prior does not allow; None: there is none.
 
     is_refuted: As in `of_order`.
     """

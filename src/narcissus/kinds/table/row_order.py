@@ -4,7 +4,15 @@ Rows in the order of time, or of household after household, tell of their neighb
 guessed by a forest from its known columns and the secrets just before it, by a lookup from what
 `earlier` reads of all rows before it, and by one from rows far before (`far_rows`). These are
 fitted to the first rows, and know no secret that begins later; the commonest secret in the rows
-just before (`recent_rows`) does. All see earlier rows alone, so the theorem of `held_out` holds.
+just before (`recent_rows`) does. A last lookup sees known columns of rows near it (`near_rows`),
+before and after.
+
+All see the secrets of earlier rows alone, and known columns of any rows. If the prior is right,
+each secret is independent of those, given the known columns of its row: people are independent. So
+given all known columns and all earlier secrets, no guess is right with a larger chance than the
+best one by the prior, and the theorem of `held_out` holds. Later secrets as well would not do: two
+rows that are guessed by each other's secrets are both right, or neither is.
+
 Where known columns refute the prior already, what a guesser gets without earlier rows as well is no
 matter of the order: it is compared with the same model of the known columns alone, and the
 commonest secret with a forest of these.
@@ -32,6 +40,7 @@ from narcissus.kinds.table.experiment import Experiment
 from narcissus.kinds.table.far_rows import far_features
 from narcissus.kinds.table.held_out import FEWEST, FITTED, TESTED, Model, RowGuesses, Rows, guessed
 from narcissus.kinds.table.lookup import agreement, lookup_chances
+from narcissus.kinds.table.near_rows import near_features
 from narcissus.kinds.table.population import HELD_OUT, settings_of
 from narcissus.kinds.table.recent_rows import commonest_before, stack_recent
 from narcissus.kinds.table.trees import tree_chances
@@ -41,6 +50,7 @@ from narcissus.success import ColumnsRight
 NEIGHBOURS = "a random forest of the rows just before"
 RECENT = "the commonest secret in the rows just before"
 EARLIER, FAR = "a lookup of earlier rows", "a lookup of rows far before"
+NEAR = "a lookup of known columns of rows before and after"
 MOST_SECRET_COLUMNS = 4  # whose earlier values are read
 MOST_TELLING = 40  # features of earlier rows that a lookup sees
 MOST_ROWS = 1_000_000  # of a table whose rows are compared with those far before
@@ -103,19 +113,21 @@ def _about(experiment: Experiment, unknown: tuple[int, ...]) -> Experiment:
 
 @dataclass(frozen=True)
 class OrderAttempt:
-    """Guesses from earlier rows and known columns, and those of the known columns alone."""
+    """Guesses from other rows and known columns, and those of the known columns alone."""
 
     guesses: RowGuesses
     without: Callable[[], RowGuesses]
 
 
 def order_attempts(ordered: OrderedRows, experiment: Experiment) -> Iterator[OrderAttempt]:
-    """Yield guesses of the last of some rows by those before them."""
+    """Yield guesses of the last of some rows by others, of which none knows a later secret."""
     rows = ordered.rows
     start = len(rows) - min(TESTED, len(rows) // 2)
     known, secrets = _parts(experiment, rows)
     seen, has_order = _seen(secrets, known)
-    telling = _telling(secrets, known, classes_of(experiment, rows[:start]))
+    classes = classes_of(experiment, rows[:start])
+    near = np.column_stack([*near_features(secrets, known, classes), known])
+    yield _attempt(experiment, NEAR, _by_lookup, rows, (near, known), start)
     of_known = [experiment.table.ordered[c] for c in experiment.queries.known]
 
     def by_trees(of: Any, classes: Any, asked: Any, size: int, random: Any) -> Any:
@@ -125,6 +137,7 @@ def order_attempts(ordered: OrderedRows, experiment: Experiment) -> Iterator[Ord
     by_neighbours = _attempt(experiment, NEIGHBOURS, by_trees, rows, (seen, known), start)
     yield by_neighbours
     yield replace(by_neighbours, guesses=_by_recent(experiment, rows, secrets, start))
+    telling = _telling(secrets, known, classes)
     yield _attempt(experiment, EARLIER, _by_lookup, rows, (telling, known), start)
     if len(far := ordered.far):
         start = len(far) - min(TESTED, len(far) // 4)  # fitted rows have others far before, too

@@ -197,7 +197,12 @@ class ThreatSpec(Strictly):
     order_hidden: bool = Field(
         False,
         description="No attacker knows the place of a person in the file. Else a verdict in favour "
-        "stays open where rows tell the secrets of the next ones, or the file is sorted by one.",
+        "stays open where rows tell the secrets of others, or the file is sorted by one.",
+    )
+    spelling_hidden: bool = Field(
+        False,
+        description="No attacker knows how the file writes equal values. Else a verdict in favour "
+        "stays open where that tells of the secret: an empty cell or `NA`, 12 or 12.0.",
     )
 
     _as_before = model_serializer(mode="wrap")(
@@ -207,6 +212,7 @@ class ThreatSpec(Strictly):
             prior_distance=None,
             bins_only=[],
             order_hidden=False,
+            spelling_hidden=False,
         )
     )
 

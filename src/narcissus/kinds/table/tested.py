@@ -12,17 +12,27 @@ from numpy.typing import NDArray
 
 from narcissus.kinds.table.experiment import Experiment
 from narcissus.kinds.table.found import HeldOutGuess, OtherPrior
-from narcissus.kinds.table.held_out import FITTED, LOOKED_UP, TESTED, held_out_attempts, scored
+from narcissus.kinds.table.held_out import (
+    FEWEST,
+    FITTED,
+    LOOKED_UP,
+    TESTED,
+    held_out_attempts,
+    scored,
+)
 from narcissus.kinds.table.left_out import of_order, of_values, unread
 from narcissus.kinds.table.other_priors import other_priors
 from narcissus.kinds.table.row_order import ordered_rows
 from narcissus.kinds.table.schema import TableStudy
+from narcissus.kinds.table.written import spelling_of
 from narcissus.observer import SILENT, Observer
 from narcissus.results import NotAssessed
 from narcissus.rows import Unaccounted
 from narcissus.study.plugins import GIVEN, load_attribute
+from narcissus.tables import Table
 from narcissus.tables.read import read_as_it_stands
 from narcissus.tables.tally import RawColumn
+from narcissus.tables.text import cleaned
 
 WELL_TESTED = 200
 """Guessed rows below which a report says what they cannot show of the prior."""
@@ -103,18 +113,31 @@ def _with_values(
 ) -> PriorTest:
     table, data = experiment.table, study.data
     known = [table.names[c] for c in experiment.queries.known]
-    binned = [n for n in known if n in data.bins and n not in study.threat.bins_only]
-    if not (data.undeclared or binned):
-        return tested
+    known = [name for name in known if name not in study.threat.bins_only]
+    binned = [name for name in known if name in data.bins]
     hidden = [n for n in (table.names[c] for c in experiment.queries.unknown) if n in data.bins]
-    names = list(dict.fromkeys([*data.undeclared, *binned, *hidden]))
-    if table.examined is None:
+    has_spelling = not (study.threat.spelling_hidden or isinstance(source_of(study, folder), Table))
+    spelt = [*known, *data.undeclared] if has_spelling and table.rows >= FEWEST else []
+    names = list(dict.fromkeys([*data.undeclared, *binned, *hidden, *spelt]))
+    if table.examined is None or not names:
         left = unread(data.undeclared, binned)
         return replace(tested, unaccounted=(*left, *tested.unaccounted))
+    raw_columns = _raw_columns(study, folder, names, table.places)
+    columns = {column.name: cleaned(column) for column in raw_columns}
+    meanings = {name: columns[name].codes for name in spelt}
+    for name in {*spelt} - {*data.undeclared, *binned}:  # no exact values of these are examined
+        meanings[name] = table.examined[:, table.index(name)]
+    written = [
+        spelling
+        for column in raw_columns
+        if column.name in meanings
+        and (spelling := spelling_of(column, meanings[column.name])) is not None
+    ]
+    if not (data.undeclared or binned or written):
+        return tested
     observer.start("examining columns that are left out or in bins", 0)
-    columns = {column.name: column for column in _raw_columns(study, folder, names, table.places)}
     parts = ([columns[n] for n in some] for some in (data.undeclared, binned, hidden))
-    gaps = of_values(experiment, *parts, is_refuted=tested.is_refuted)
+    gaps = of_values(experiment, *parts, written, is_refuted=tested.is_refuted)
     open_ = "".join(gap.subject for gap in gaps)
     subject = "What is left out or in bins"
     return replace(
@@ -139,7 +162,8 @@ def _raw_columns(
         "missing": data.missing,
         **({} if data.max_rows is None else {"max_rows": data.max_rows}),
     }
-    return read_as_it_stands(source_of(study, folder), names, data.unit, places, **how)
+    source = source_of(study, folder)
+    return read_as_it_stands(source, names, data.unit, places, is_as_written=True, **how)
 
 
 def source_of(study: TableStudy, folder: Path) -> Any:
