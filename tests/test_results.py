@@ -33,7 +33,7 @@ MISSING = NotAssessed("share recovered", "no trials were played", "play some")
         (
             ESTIMATE,
             "sampled",
-            "SAMPLED: share recovered 0.2, 95% limits 0.1 to 0.3 (100 trials, Clopper-Pearson)",
+            "ESTIMATED: share recovered 0.2, 95% limits 0.1 to 0.3 (100 trials, Clopper-Pearson)",
         ),
         (
             APPROXIMATE,
@@ -73,7 +73,7 @@ def test_what_is_taken_as_given_weakens_a_proof():
 def test_a_missing_limit_is_said_with_the_reason():
     one_sided = Estimate(0.2, None, 0.3, 0.9, 5, why="the baseline is unknown")
     assert str(one_sided) == (
-        "SAMPLED: estimate 0.2, 90% limits none to 0.3 (5 trials)\n  the baseline is unknown"
+        "ESTIMATED: estimate 0.2, 90% limits none to 0.3 (5 trials)\n  the baseline is unknown"
     )
 
 

@@ -310,7 +310,7 @@ class JudgedCriterion(Case):
             return (not is_gravest, self._room)
         if self.status not in ("inconclusive", "not shown"):
             return (not is_gravest, self.guess - self.best.value)
-        return (not self._is_beyond(self._open), self.guess - _may_be(self._open)[0])
+        return tuple(-part for part in self._nearness(self._open))
 
     @property
     def _room(self) -> float:
@@ -347,11 +347,21 @@ class JudgedCriterion(Case):
     @property
     def _open(self) -> StudyRow:
         """The row nearest to be shown, of those that may be beyond what is accepted."""
-        return max(filter(self._is_beyond, self.attacks), key=_may_be, default=self.best)
+        return max(self.attacks, key=self._nearness)
 
-    def _is_beyond(self, row: StudyRow) -> bool:
-        """Check whether a row may be beyond what is accepted."""
-        return self.at_most is None or _high(row) > self.at_most
+    def _nearness(self, row: StudyRow) -> tuple[float, ...]:
+        """Order rows that are open: a share by itself, an excess by what speaks for it.
+
+        That is how far its estimate is beyond what is accepted, in widths to its lower limit; where
+        no estimate is, the upper limit.
+        """
+        value, limit = _value(row), self.at_most or 0.0
+        if row.role != "excess" or row.quantity.low is None:
+            return (value - self.guess,)
+        is_open, beyond = _high(row) > limit, value - limit
+        if not is_open or beyond <= 0:
+            return (is_open, 0.0, _high(row))
+        return (is_open, beyond / max(value - _low(row), 1e-12), _high(row))
 
     def _deciding_measure(self) -> StudyRow:
         """Return the measure that is beyond what is accepted, or nearest to it."""
@@ -397,12 +407,6 @@ def _high(row: StudyRow) -> float:
         return row.value
     high = row.quantity.high
     return math.inf if high is None else high
-
-
-def _may_be(row: StudyRow) -> tuple[float, float]:
-    """Order rows that are open: an excess by its lower limit, nearest to be shown; else a share."""
-    is_limited = row.role == "excess" and row.quantity.low is not None
-    return (_low(row) if is_limited else _value(row)), _value(row)
 
 
 if TYPE_CHECKING:

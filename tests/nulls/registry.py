@@ -48,7 +48,7 @@ from narcissus.kinds.memorization.classifier.schema import ClassifierStudy
 from narcissus.kinds.memorization.engine import limits_of
 from narcissus.kinds.memorization.image import kind as image
 from narcissus.kinds.memorization.image.kind import AttackedImages, ImageStudy
-from narcissus.kinds.memorization.language.attacks import AttackedDocuments
+from narcissus.kinds.memorization.language.attacks import AttackedDocuments, is_misread
 from narcissus.kinds.memorization.language.kind import KIND, FoundAboutModel
 from narcissus.kinds.memorization.language.schema import LanguageStudy
 from narcissus.kinds.synthetic.decisions import TOLD, guessed_by_file
@@ -669,6 +669,11 @@ def visited(g: Draws) -> bool:
     real, made = drawn(0), drawn(500)
     files = read_whole(real, made, unit="who")
     return look_grouped(files.groups, g, files.together) is not None
+
+
+def misread(g: Draws, *, trained: float = 0.5, fresh: float = 0.5) -> bool:
+    """Return whether a model is said not to be read as it was trained, by shares of documents."""
+    return is_misread([g.random(60) < share for share in (trained, fresh)], confidence=0.95)
 
 
 def declared_values(g: Draws, *, made_by: str = "others", many: int = 0) -> bool:
@@ -2446,6 +2451,24 @@ NULLS = (
         ),
         declared=INSIDE_ERROR,
         repeats=0.05,
+    ),
+    Null(
+        "a language model is not read as it was trained",
+        ("kinds/memorization/language/attacks is_misread",),
+        "Clopper and Pearson 1934, of documents of both sides together",
+        "documents are independent of one another, given the model",
+        "the documents are those of the study",
+        "documents that are copies of one another",
+        {
+            "half of the documents": misread,
+            "half of the documents of one side, and most of the other": partial(misread, fresh=0.9),
+        },
+        Power(
+            "share of 60 documents on each side that cost more than a guess",
+            (0.6, 0.8, 0.95),
+            lambda s, g: misread(g, trained=s, fresh=s),
+        ),
+        repeats=1,
     ),
     Null(
         "synth: values of people in a column that was declared irrelevant refute that",

@@ -342,6 +342,12 @@ def test_of_excesses_that_are_open_it_is_the_one_nearest_to_be_shown():
     assert judge(found, cases_of(found, fails="not shown")).decided_by == copies
 
 
+def test_where_no_estimate_is_beyond_it_is_the_excess_that_may_be_largest():
+    copies = row("excess", 0.0, -0.02, 0.01, name="copies")
+    links = row("excess", -0.01, -0.14, 0.30, name="links")
+    assert judged([copies, links], fails="not shown", at_most=0.0).decided_by == links
+
+
 def test_an_excess_that_is_accepted_leaves_nothing_open():
     near, wide = row("excess", 0.0, -0.01, 0.01, name="near"), row("excess", -0.01, -0.06, 0.053)
     case = judged([near, wide], fails="not shown", at_most=0.02)

@@ -157,7 +157,7 @@ def test_lines_say_what_was_read_as_what():
     assert respelt([9.0, "x"], [9, "x"]) is None
     many = {f"c{i}": found["a"] for i in range(7)}
     assert respellings(many).endswith("and the like in 2 more columns")
-    assert examples([1, "a", 2.5, 3]) == "'1', 'a', '2.5', ..."
+    assert examples([1, "a", 2.5, 3]) == "'1', 'a', '2.5' and others"
 
 
 NAMES = ("real", "synthetic")

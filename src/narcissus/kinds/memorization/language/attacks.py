@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from narcissus._arrays import BoolArray, Floats
@@ -81,6 +82,16 @@ class AttackedDocuments:
     shorter_prompts: int = 0
 
 
+def is_misread(worse: Sequence[NDArray[np.bool_]], *, confidence: float) -> bool:
+    """Return whether most documents of each side are worse than a guess, beyond chance.
+
+    worse: of each side, shape (documents,).
+    """
+    counts = sum(int(part.sum()) for part in worse), sum(map(len, worse))
+    is_plain = clopper_pearson(*counts, confidence=confidence).low > 0.5
+    return is_plain and all(part.mean() > 0.5 for part in worse)
+
+
 PLAINLY = 1.0
 """Nats that a token costs above a uniform guess where a model is not read as it was trained; a
 model that was never trained stays below."""
@@ -101,9 +112,8 @@ def losses_remark(
         return []
     losses = [model.losses_above_uniform(side) for side in sides]
     worse = [part > PLAINLY for part in losses]
-    counts = sum(int(part.sum()) for part in worse), sum(map(len, worse))
-    is_plain = clopper_pearson(*counts, confidence=confidence).low > 0.5
-    if is_plain and all(part.mean() > 0.5 for part in worse):
+    if is_misread(worse, confidence=confidence):
+        counts = sum(int(part.sum()) for part in worse), sum(map(len, worse))
         above = float(np.median(np.concatenate(losses)))
         raise InputError(
             f"not assessed: the model is not read as it was trained. A token of {counts[0]:,} of "
