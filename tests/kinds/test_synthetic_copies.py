@@ -301,8 +301,8 @@ def test_twenty_harmless_files_beside_a_control(kind, seed, tmp_path):
     audit, first = audited(real, made, tmp_path, control)
     assert audit.status == "not shown"
     assert audit.record.result.unaccounted == ()
-    assert first.answer.startswith("No attack is shown to exceed your threshold, ")
-    assert first.answer.endswith("but one may exist.")
+    starts = "No attack is shown to exceed your threshold, ", "No copied people are shown; "
+    assert first.answer.startswith(starts)  # by a risk, or by copies, whichever is open most
 
 
 def test_the_command_takes_a_declaration(narcissus, tmp_path, monkeypatch):
@@ -1032,3 +1032,56 @@ def test_a_further_column_is_no_other_name_where_the_file_has_all(tmp_path):
     questions = [each.declaration for each in left if "`note`" in each.subject]
     assert questions
     assert not any("same =" in text for text in questions)
+
+
+def split_homes(homes=240):
+    """Split households of one population at random: data, file and control."""
+    rng = np.random.default_rng(1)
+    frames = []
+    for first in (0, homes):
+        home = np.repeat(np.arange(first, first + homes), rng.integers(2, 7, homes))
+        shared = {
+            "region": list("ABCDEF"),
+            "heating": ["gas", "oil", "heat", "wood"],
+            "owner": ["yes", "no"],
+        }
+        frames.append(pd.DataFrame({
+            "home": home,
+            **{name: rng.choice(v, homes)[home - first] for name, v in shared.items()},
+            "age": rng.integers(0, 95, len(home)),
+            "score": rng.normal(50, 9, len(home)).round(2),
+        }))  # fmt: skip
+    every, made = frames
+    is_ours = np.isin(every["home"], rng.permutation(homes)[: homes // 2])
+    return every[is_ours], made.drop(columns="home"), every[~is_ours]
+
+
+def test_a_control_of_households_is_not_assessed_until_they_are_named(tmp_path):
+    real, made, control = split_homes()
+    frames = [frame.drop(columns="home") for frame in (real, control)]
+    audit, screen = audited(frames[0], made, tmp_path, frames[1])
+    assert audit.record.result.unlike.is_shown
+    assert audit.status == "not assessed"
+    for text in (screen.answer, audit.verdict):
+        assert "ows that follow one another are alike, as those of one household are" in text
+        assert "`--unit COLUMN`" in text
+    assert not audit.record.contradictions
+
+
+def test_a_control_of_households_that_are_named_decides(tmp_path):
+    real, made, control = split_homes()
+    audit, _ = audited(real, made, tmp_path, control, unit="home")
+    assert audit.status == "not shown"
+    assert audit.record.result.can_tell
+
+
+@pytest.mark.parametrize("is_grouped", [True, False])
+def test_households_excuse_no_control_of_another_population(is_grouped, tmp_path):
+    """Six regions beside four were "not assessed", since rows of a household are alike."""
+    real, made, control = (frame.drop(columns="home", errors="ignore") for frame in split_homes())
+    control = control.assign(region=control["region"].replace({"A": "B", "C": "B"}))
+    if not is_grouped:
+        real, control = (f.sample(frac=1, random_state=1) for f in (real, control))
+    audit, screen = audited(real, made, tmp_path, control)
+    assert audit.status == "contradicted"
+    assert "other people than the data" in screen.answer

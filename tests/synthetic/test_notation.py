@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from narcissus.synthetic.notation import digits, ways_of_dates, ways_of_numbers
+from narcissus.synthetic.notation import _rounded, digits, ways_of_dates, ways_of_numbers
 
 
 def numbers(n=300, seed=1):
@@ -193,3 +193,15 @@ def test_dates_lose_their_time_day_or_month():
         assert set(way.own) == set(way.known)
     days = [value[:10] for value in known]
     assert ways_of_dates(days, ["2021-01-01", *days]) == []
+
+
+@pytest.mark.parametrize("places", [4, 6])
+def test_numbers_of_many_digits_are_rounded_to_the_digit(places):
+    """Of incomes to six decimal places 11 of 20 were read by one rule, and none by another."""
+    known = np.unique(numbers())
+    own = np.unique(np.round(known, places))
+    for way in list(_rounded(known, own, places))[:3]:
+        assert np.isin(way.own, way.known).all()
+    (way, *_), _, _ = ways(known, own)
+    assert way.words == f"rounded to {places} decimal places"
+    assert np.isin(way.own, way.known).all()

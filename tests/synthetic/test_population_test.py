@@ -6,7 +6,12 @@ import pytest
 from scipy import stats
 
 from narcissus.synthetic import read_files
-from narcissus.synthetic.population_test import LEVELS, compare_together, merged
+from narcissus.synthetic.population_test import (
+    LEVELS,
+    compare_blocks,
+    compare_together,
+    merged,
+)
 
 
 def drawn(people, rng):
@@ -68,3 +73,55 @@ def test_values_are_merged_into_few_classes():
         places = merged(files, column, rows)
         assert len(np.unique(places)) == (2 if name == "ill" else LEVELS)
         assert np.bincount(places).min() > 10
+
+
+def homes(many, rng):
+    """Draw rows of households, one after the other, which have region, heating and owner alike."""
+    home = np.repeat(np.arange(many), rng.integers(2, 7, many))
+    return pd.DataFrame({
+        "region": rng.choice(list("ABCDEF"), many)[home],
+        "heating": rng.choice(["gas", "oil", "wood"], many)[home],
+        "owner": rng.choice(["yes", "no"], many)[home],
+        "sex": rng.choice(list("mw"), len(home)),
+        "score": rng.normal(50, 9, len(home)).round(1),
+    })  # fmt: skip
+
+
+def blocks(real, control, rng, level=0.05):
+    files = read_files(real, real[::-1].assign(score=1.5), control, drop=["score"])
+    return compare_blocks(files, (files.rows("real"), files.rows("control")), level, rng)
+
+
+def other_regions(rows, rng):
+    return rows.assign(region=rows["region"].replace({"A": "B", "C": "B"}))
+
+
+def other_links(rows, rng):
+    """Keep the shares of each column, and tie the region to the heating."""
+    tied = rows["heating"].map({"gas": "A", "oil": "B", "wood": "C"})
+    shuffled = rng.permutation(tied)
+    return rows.assign(region=np.where(rows["region"].isin(list("ABC")), tied, shuffled))
+
+
+def test_blocks_of_households_of_one_population_are_told_apart_at_the_level_only():
+    wrong = {"rows": 0, "blocks": 0}
+    for seed in range(20):
+        rng = np.random.default_rng([5, seed])
+        real, control = homes(150, rng), homes(110, rng)
+        wrong["blocks"] += blocks(real, control, rng) <= 0.05
+        wrong["rows"] += compared(real, control, rng).p_value <= 0.05 if seed < 6 else 0
+    assert wrong["blocks"] <= stats.binom.isf(1e-6, 20, 0.05)
+    assert wrong["rows"] >= 5  # the trap: rows alone take households for another population
+
+
+@pytest.mark.parametrize("change", [other_regions, other_links])
+def test_another_population_of_households_is_told_apart_by_blocks(change):
+    for seed in range(5):
+        rng = np.random.default_rng([6, seed])
+        real, control = homes(150, rng), change(homes(150, rng), rng)
+        assert blocks(real, control, rng, 0.009) <= 0.009
+
+
+def test_of_too_few_rows_no_block_tells_anything():
+    rng = np.random.default_rng(7)
+    assert blocks(homes(50, rng), homes(50, rng)[:19], rng) == 1

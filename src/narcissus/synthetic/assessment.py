@@ -22,7 +22,7 @@ from narcissus.synthetic.control_gaps import by_lacking, with_lacking
 from narcissus.synthetic.copies import FileFacts, file_facts
 from narcissus.synthetic.files import MOST_CODES, Covers, GivenFiles, keys_of, measurements
 from narcissus.synthetic.full_files import WholeFiles
-from narcissus.synthetic.population_test import Together, compare_together
+from narcissus.synthetic.population_test import Together, compare_blocks, compare_together
 from narcissus.synthetic.traces import Traces, traces_of
 from narcissus.tables import Table
 from narcissus.tables.spelling import how_to_bin
@@ -537,6 +537,8 @@ class Unlike:
     control: float
     p_value: float
     together: Together
+    # whether blocks of rows that follow one another show it: households alone do not do that
+    is_by_blocks: bool = False
 
     @property
     def is_shown(self) -> bool:
@@ -601,6 +603,10 @@ def assess_file(
     observer.advance()
     observer.finish()
     unlike = _unlike(files, halves, child(entropy, 4)) if files.control else None
+    if unlike is not None and unlike.is_shown and files.units is None:
+        sides = files.rows("real"), files.rows("control")
+        p_value = compare_blocks(files, sides, TOGETHER, child(entropy, 7))
+        unlike = replace(unlike, is_by_blocks=p_value <= TOGETHER)
     return Assessment(halves, tuple(risks), unlike, facts, traces, lacking)
 
 

@@ -130,6 +130,7 @@ class GivenFiles(Sides):
     # None where every row is a unit of its own
     units: NDArray[np.int64] | None = None
     covers: Mapping[int, Covers] = field(default_factory=dict[int, Covers])  # by column
+    places: NDArray[np.int64] | None = None  # of each row, in the order in which its file has it
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -236,6 +237,7 @@ def read_files(
             j: Covers(read[j].codes[order], series.covers, series.levels)
             for j, series in coarse.items()
         },
+        np.concatenate([np.arange(many) for many in sizes.values()])[order],
     )
     _refuse_itself(files)
     return files

@@ -40,6 +40,8 @@ _FEWEST = 3  # cells that are rounded in such a way
 _TIMES = 3  # as many of them as of those with one digit more
 _BEYOND = 0.002  # share of the cells beyond that of the data
 _TIE = 1e-9
+_ERRORS = 8  # rounding errors of a number that was scaled
+_LARGEST_TIE = 0.01  # of larger numbers nothing tells the middle from its neighbours
 _MIDDLE_DOWN = "half down"
 _BY_CHANCE = 1e-6  # chance up to which rows of the data's law lie on a grid
 _BLOCK = 8  # neighbouring numbers whose common step is sought
@@ -181,7 +183,7 @@ def _coarser_grid(
     if places > MOST_SIGNIFICANT or np.abs(scaled).max() > _LARGEST:
         return None
     whole = np.rint(scaled).astype(np.int64)
-    is_whole = np.abs(scaled - whole) <= _TIE * np.maximum(1.0, np.abs(scaled))
+    is_whole = np.abs(scaled - whole) <= _tie_of(scaled)
     total = int(times.sum())
     for step in _steps(np.unique(whole[is_whole])):
         rest = whole % step
@@ -190,7 +192,7 @@ def _coarser_grid(
         if shares.max() < CLOSED * total:
             continue
         apart = np.abs((ours - offset) / step - np.rint((ours - offset) / step))
-        share = float(people[apart <= _TIE * np.maximum(1.0, np.abs(ours))].sum() / people.sum())
+        share = float(people[apart <= _tie_of(ours)].sum() / people.sum())
         members = is_whole & (rest == offset)
         return (step, offset, members) if _is_coarser(share, total) else None
     return None
@@ -416,7 +418,7 @@ def _rounded(
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = (known * scale - offset) / step
         here = np.rint((own * scale - offset) / step)
-        tie = _TIE * np.maximum(1.0, np.abs(scaled))
+        tie = _tie_of(scaled)
         cut = words.replace("rounded", "cut")
         rounds: list[tuple[str, str, Callable[[], Numbers]]] = [
             (words, RULES[0], lambda: _half_to_even(scaled, tie)),
@@ -427,6 +429,11 @@ def _rounded(
         ]
         for title, rule, way in rounds:
             yield _Writing(title, way(), here, rule, (step / scale, offset / scale))
+
+
+def _tie_of(scaled: Numbers) -> Numbers:
+    """Return how far rounding errors carry numbers, a few in units of their last bit."""
+    return np.clip(_ERRORS * np.spacing(np.abs(scaled)), _TIE, _LARGEST_TIE)
 
 
 def _half_to_even(scaled: Numbers, tie: Numbers) -> Numbers:

@@ -19,6 +19,8 @@ LEVELS = 8
 """Most values of a column that are compared: the others are merged, numbers by quantiles."""
 MOST_COMPARED = 2_500
 """Most rows of a side, drawn at random."""
+ROWS_IN_BLOCK = 20
+"""Rows that follow one another and are relabelled together, where neighbours are alike."""
 MOST_PAIRS = 200
 """Most pairs of columns, drawn at random."""
 
@@ -60,6 +62,33 @@ def compare_together(
         p_value = min(p_value, whole.p_value)
     names = tuple(files.table.names[j] for j in pairs.widest(is_other))
     return Together(min(1.0, 2 * float(p_value)), names)
+
+
+def compare_blocks(
+    files: GivenFiles, sides: tuple[Positions, Positions], level: float, rng: np.random.Generator
+) -> float:
+    """Test the same of rows that depend on their neighbours; return the p-value.
+
+    sides: positions of rows of each side, at least one of each.
+    level: error at which the p-value will be read, in (0, 1).
+
+    Blocks of `ROWS_IN_BLOCK` rows, in the order of their file, are relabelled whole: they are as
+    good as independent where the rows of a household are far fewer. 1 where a side has no block.
+    """
+    assert files.places is not None
+    most = MOST_COMPARED // ROWS_IN_BLOCK
+    blocks: list[Positions] = []
+    for side in sides:
+        order = side[np.argsort(files.places[side], kind="stable")]
+        whole = order[: len(order) // ROWS_IN_BLOCK * ROWS_IN_BLOCK].reshape(-1, ROWS_IN_BLOCK)
+        blocks.append(rng.permutation(whole)[:most])
+    if not all(map(len, blocks)):
+        return 1.0
+    rows = np.concatenate(blocks).ravel()
+    is_other = np.repeat([0, 1], [len(side) for side in blocks])
+    codes = np.column_stack([merged(files, j, rows) for j in range(files.table.columns)])
+    pairs = _Pairs(codes, rng)
+    return float(pairs.p_value(is_other, math.ceil(4 / level), rng, ROWS_IN_BLOCK))
 
 
 def merged(files: GivenFiles, column: int, rows: Positions) -> Codes:
@@ -110,9 +139,14 @@ class _Pairs:
         free = np.add.reduceat(np.ones(len(squares)), self.starts)
         return (np.add.reduceat(squares, self.starts) - free) / np.sqrt(2 * free)
 
-    def p_value(self, is_other: Codes, count: int, rng: np.random.Generator) -> float:
-        true = float(self.scores(is_other).sum()) - 1e-9
-        again = [self.scores(rng.permutation(is_other)).sum() for _ in range(count)]
+    def p_value(
+        self, is_other: Codes, count: int, rng: np.random.Generator, rows_each: int = 1
+    ) -> float:
+        """Relabel units, each of so many rows that follow one another."""
+        true = float(self.scores(np.repeat(is_other, rows_each)).sum()) - 1e-9
+        again = [
+            self.scores(np.repeat(rng.permutation(is_other), rows_each)).sum() for _ in range(count)
+        ]
         return (1 + sum(score >= true for score in again)) / (count + 1)
 
     def widest(self, is_other: Codes) -> tuple[int, ...]:

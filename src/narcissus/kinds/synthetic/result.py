@@ -58,6 +58,11 @@ class UnlikeControl(Fact):
     together: ComparedTogether | None = Field(
         default=None, description="All columns together; null where they cannot be compared."
     )
+    is_by_blocks: bool = Field(
+        default=False,
+        description="Whether blocks of rows that follow one another show it: rows that depend on "
+        "their neighbours do not explain it.",
+    )
 
     @classmethod
     def of(cls, found: Unlike) -> UnlikeControl:
@@ -246,7 +251,8 @@ class SyntheticResult(StudyResult):
         """Whether a control may differ since rows of one household depend on one another."""
         is_unlike = self.unlike is not None and self.unlike.is_shown
         named = self.units or self.agreeing or self.copies.is_shared
-        return is_unlike and self.is_by_order and not named
+        is_foreign = self.unlike is not None and self.unlike.is_by_blocks
+        return is_unlike and self.is_by_order and not named and not is_foreign
 
     @property
     def can_tell(self) -> bool:
