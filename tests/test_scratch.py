@@ -1,6 +1,8 @@
 """Temporary folders: those in use are left alone, all others go."""
 
 import os
+import signal
+import subprocess
 import sys
 
 import pytest
@@ -39,3 +41,36 @@ def test_a_folder_in_use_is_left_alone(place):
     _scratch.sweep(str(place))
     assert not used.exists()
     assert not begun.exists()
+
+
+HOLDERS = {
+    "a table on standard input": """
+from narcissus.tables.sources import located
+path = located("-")[1]
+""",
+    "models that are kept nowhere": """
+from narcissus.observer import SILENT
+from narcissus.study.kinds import RunOptions
+place = RunOptions(1, SILENT).place()
+(place.__enter__() / "model").write_text("weights")
+""",
+}
+KILLED = "import os\nos.kill(os.getpid(), 9)\n"
+
+
+@pytest.mark.parametrize("name", HOLDERS)
+def test_what_a_killed_run_leaves_of_people_is_removed_by_the_next(tmp_path, name):
+    """A table that was piped in, and a model of people, are left nowhere."""
+
+    def run(code):
+        command, table = [sys.executable, "-c", code], b"job,ill\ncook,no\n"
+        return subprocess.run(
+            command, input=table, env={**os.environ, "TMPDIR": str(tmp_path)}, check=False
+        ).returncode
+
+    assert run(HOLDERS[name] + KILLED) == -signal.SIGKILL
+    assert len([*tmp_path.iterdir()]) == 1
+    assert run("from narcissus._scratch import scratch_folder\nwith scratch_folder(): pass") == 0
+    assert not [*tmp_path.iterdir()]
+    assert run(HOLDERS["a table on standard input"]) == 0
+    assert not [*tmp_path.iterdir()]

@@ -27,6 +27,7 @@ from typing import IO, Any
 from narcissus._archives import opened_archive
 from narcissus._folders import opened_folder, opened_through_links
 from narcissus._optional import optional
+from narcissus._unchanged import note_reading
 from narcissus.errors import InputError, NarcissusError, TooLargeError
 
 LARGEST = 2**30
@@ -173,6 +174,7 @@ def file_size(path: Path, *, largest: int = LARGEST) -> int:
         )
     if status.st_size > largest:
         raise _too_large(path, f"{status.st_size:,} bytes", largest)
+    note_reading(path, status)
     return status.st_size
 
 

@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 
+import narcissus
 from narcissus import _guard
 from narcissus._guarded import EndedError
 from narcissus.errors import InputError, TooLargeError
@@ -452,3 +453,76 @@ def test_a_text_without_tokens_blames_the_tokenizer(folder, monkeypatch):
         model.negative_log_likelihood(["abc"])
     with pytest.raises(InputError, match="`texts` must not be empty"):
         model.negative_log_likelihood([""])
+
+
+DOCUMENTS = [
+    f"the document {number} of {number**2} words, " + "and more " * 12 for number in range(40)
+]
+
+
+def replace_weights(folder):
+    """Write another model over the first, in place: its process has the file mapped."""
+    from safetensors.torch import load_file, save_file
+
+    file = folder / "model.safetensors"
+    weights = {name: array * 0.5 for name, array in load_file(file).items()}
+    save_file(weights, folder.parent / "other", metadata={"format": "pt"})
+    file.write_bytes((folder.parent / "other").read_bytes())
+
+
+def add_text(folder):
+    (folder / "notes.md").write_text(DOCUMENTS[0])
+
+
+def change_readme(folder):
+    (folder / "README.md").write_text(DOCUMENTS[0])
+
+
+def write_configuration_again(folder):
+    (folder / "config.json").write_bytes((folder / "config.json").read_bytes())
+
+
+@pytest.mark.models
+@pytest.mark.nightly
+@pytest.mark.parametrize("moment", ["keeping", "_attacked", "_read", "model_digest"])
+@pytest.mark.parametrize(
+    "change", [replace_weights, add_text, change_readme, write_configuration_again]
+)
+def test_a_folder_that_changes_while_it_is_read_is_not_judged_and_nothing_of_it_is_kept(
+    folder, tmp_path, monkeypatch, change, moment
+):
+    """The digest in a record is that of the model that was asked and of the texts that were read.
+
+    A batch of another model that is kept under the digest of this one would be judged later.
+    """
+    from narcissus.kinds.memorization.language import kind
+
+    (tmp_path / "known.txt").write_text("\n".join(DOCUMENTS[:20]))
+    (tmp_path / "fresh.txt").write_text("\n".join(DOCUMENTS[20:]))
+    place = shutil.copytree(folder, tmp_path / "model")
+    (place / "README.md").write_text("A model.")
+    study = {
+        "kind": "language-model",
+        "data": {"documents": "known.txt", "fresh": "fresh.txt"},
+        "model": {"name": "folder", "model": "model", "device": "cpu"},
+        "generation": {"samples": 4, "top": 2, "length": 20},
+        "completion": False,
+        "run": {"seed": 1},
+    }
+    loaded = narcissus.load_study(study, folder=tmp_path)
+    before = getattr(kind, moment)
+
+    def change_first(*args, **options):
+        change(place)
+        return before(*args, **options)
+
+    monkeypatch.setattr(kind, moment, change_first)
+    with pytest.raises(InputError, match=r"(?s)(changed|added).* nothing is judged"):
+        narcissus.run(loaded, folder=tmp_path / "out")
+    monkeypatch.undo()
+    shutil.rmtree(place)
+    shutil.copytree(folder, place)
+    (place / "README.md").write_text("A model.")
+    again = narcissus.run(loaded, folder=tmp_path / "out").record
+    whole = narcissus.run(loaded).record
+    assert (again.rows, again.result) == (whole.rows, whole.result)

@@ -44,7 +44,12 @@ from narcissus.extraction.files import DataSet, refuse_links
 from narcissus.extraction.image_engine import ImageEngine, image_libraries
 from narcissus.extraction.images import CaptionedImages
 from narcissus.extraction.kept import Keeps, Kept, in_batches, key_of
-from narcissus.extraction.model_contents import HasModelFolder, Unpublished, other_files
+from narcissus.extraction.model_contents import (
+    HasModelFolder,
+    Unpublished,
+    other_files,
+    require_same_names,
+)
 from narcissus.extraction.model_engine import device_of
 from narcissus.extraction.model_folders import (
     ModelFiles,
@@ -499,7 +504,7 @@ class LocalDiffusion(HasImageModels):
         self._steps, self._batch = integer("steps", steps, low=1), integer("batch", batch, low=1)
         self._device, self._memory = device, memory
         memory_limit(memory)
-        check_diffusers_folder(self._folder, self._unpublished)
+        self._others, self._names = self._list_files()
         image_libraries()
 
     @property
@@ -512,7 +517,20 @@ class LocalDiffusion(HasImageModels):
 
     @property
     def others(self) -> tuple[str, ...]:
-        return _pipeline_files(self._folder, self._unpublished)[""].others
+        return self._others
+
+    def _list_files(self) -> tuple[tuple[str, ...], set[str]]:
+        """Return the names of texts and pictures, and of all files that count."""
+        parts = _pipeline_files(self._folder, self._unpublished)
+        names = (
+            Path(part, name).as_posix()
+            for part, files in parts.items()
+            for name in files.names(self._folder / part)
+        )
+        return parts[""].others, set(names)
+
+    def require_same_files(self) -> None:
+        require_same_names(self._folder, self._names, self._list_files()[1])
 
     def seconds(self, images: CaptionedImages) -> float:
         return 0.0

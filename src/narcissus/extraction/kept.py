@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._unchanged import require_unchanged
 from narcissus.errors import StoreError
 from narcissus.observer import SILENT, Observer
 
@@ -62,6 +63,7 @@ def in_batches(
                     yield record
                     continue
         made = make(number)
+        require_unchanged()  # what was read of a model that is another one now is kept nowhere
         if store is not None:
             store.put(key, made)
         if key not in stored_keys:

@@ -32,7 +32,7 @@ from narcissus.extraction.byte_tokenizer import TOKENS, write_tokenizer
 from narcissus.extraction.files import trained_once
 from narcissus.extraction.folder_texts import FolderTexts, texts_of_folder
 from narcissus.extraction.kept import Keeps, Kept, in_batches, key_of, tokens_fit
-from narcissus.extraction.model_contents import HasModelFolder
+from narcissus.extraction.model_contents import HasModelFolder, require_same_names
 from narcissus.extraction.model_digest import model_digest
 from narcissus.extraction.model_engine import (
     Asked,
@@ -613,7 +613,7 @@ class LocalCheckpoint(HasModels):
         unpublished: list[str] | None = None,
         folder: Annotated[str, FilledIn()] = ".",
     ) -> None:
-        self._unpublished, self._others = tuple(unpublished or ()), tuple[str, ...]()
+        self._unpublished = tuple(unpublished or ())
         self._folder = Path(folder) / model
         self._reference = None if reference is None else Path(folder) / reference
         self._shadows = [Path(folder) / path for path in shadows or ()]
@@ -626,7 +626,7 @@ class LocalCheckpoint(HasModels):
         self.check()
 
     def check(self) -> None:
-        self._others = language_model_files(self._folder, self._unpublished).others
+        self._others, self._names = self._list_files()
         for folder in (self._reference, *self._shadows):
             if folder is not None:
                 language_model_files(folder, is_published=False)
@@ -643,6 +643,14 @@ class LocalCheckpoint(HasModels):
     @property
     def others(self) -> tuple[str, ...]:
         return self._others
+
+    def _list_files(self) -> tuple[tuple[str, ...], set[str]]:
+        """Return the names of texts and pictures, and of all files that count."""
+        files = language_model_files(self._folder, self._unpublished)
+        return files.others, files.names(self._folder)
+
+    def require_same_files(self) -> None:
+        require_same_names(self._folder, self._names, self._list_files()[1])
 
     def texts(self, *, shortest: int) -> FolderTexts:
         files = language_model_files(self._folder, self._unpublished)

@@ -14,7 +14,7 @@ import pickletools
 import re
 import struct
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Protocol
@@ -135,6 +135,19 @@ class HasModelFolder(Protocol):
     def others(self) -> tuple[str, ...]:
         """Texts and pictures in the model's folder, which nobody reads."""
         return ()
+
+    def require_same_files(self) -> None:
+        """Refuse a folder to which files were added, or from which some were taken."""
+
+
+def require_same_names(folder: Path, before: Set[str], now: Set[str]) -> None:
+    """Refuse a folder whose files have other names than they had when it was checked."""
+    if changed := sorted(before ^ now):
+        raise InputError(
+            f"files were added to {folder}, or taken from it, while it was read: "
+            f"{some_of(changed, _SHOWN)}; nothing is judged: run the same command again, on a "
+            "folder that stays as it is"
+        )
 
 
 def other_files(

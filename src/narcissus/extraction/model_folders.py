@@ -234,6 +234,13 @@ class ModelFiles:
         """Return the files that were read, of the folder that they were read from."""
         return [*(folder / name for name in self.settings), *self.tables, *self.weights]
 
+    def names(self, folder: Path) -> set[str]:
+        """Return the names of what was read, and of what is harmless next to it."""
+        return {
+            *(path.relative_to(folder).as_posix() for path in self.read_from(folder)),
+            *self.others,
+        }
+
     def write(self, target: Path) -> None:
         target.mkdir(parents=True, exist_ok=True)
         for name, settings in self.settings.items():

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from pydantic import BaseModel
 
 from narcissus._files import file_digest
+from narcissus._unchanged import unchanged_files
 from narcissus._version import __version__
 from narcissus.errors import InputError
 from narcissus.game.block import Arrays
@@ -150,9 +151,10 @@ class Kind(Generic[StudyT, WorkT]):
         if options.internal is not None and self.no_records:
             raise InputError(self.no_records)
         study, digests = self.held_to(study, folder, options)
-        work = self.prepare(study, folder, options)
-        files = {name: path for name, path in self.files(study).items() if path is not None}
-        work.digests.update({name: file_digest(folder / path) for name, path in files.items()})
+        with unchanged_files():  # the digests are those of what was read
+            work = self.prepare(study, folder, options)
+            files = {name: path for name, path in self.files(study).items() if path is not None}
+            work.digests.update({name: file_digest(folder / path) for name, path in files.items()})
         work.digests.update(digests)
         return work
 
@@ -173,7 +175,9 @@ class Kind(Generic[StudyT, WorkT]):
             agree(seconds, words, hours=options.hours, observer=options.observer)
         done = self._done(work, options)
         options.observer.start("drawing conclusions", 0)
-        return self.outcome(work, self.measure(work, done, options))
+        with unchanged_files():  # such as the weights of a model
+            findings = self.measure(work, done, options)
+        return self.outcome(work, findings)
 
     def outcome(self, work: PreparedWork[StudyT], findings: Findings) -> Outcome:
         case = self.conclude(findings)

@@ -6,7 +6,6 @@ file ("table" where there is none).
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import BaseModel
 
+from narcissus._scratch import scratch_folder
 from narcissus._validation import one_of
 from narcissus.errors import InputError
 from narcissus.judgement import StudyJudgement
@@ -72,8 +72,8 @@ class RunOptions:
         if self.folder is not None:
             yield self.folder
             return
-        with tempfile.TemporaryDirectory() as place:
-            yield Path(place)
+        with scratch_folder() as place:
+            yield place
 
 
 @dataclass(frozen=True)

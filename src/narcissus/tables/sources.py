@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import re
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -17,6 +18,7 @@ import numpy as np
 from narcissus._files import LARGEST, PACKED, file_size, no_such_file, unpacked_name
 from narcissus._optional import optional
 from narcissus._pandas import is_frame, pd
+from narcissus._scratch import scratch_folder
 from narcissus._validation import did_you_mean
 from narcissus.errors import InputError, TooLargeError, refuse
 from narcissus.tables.formats import (
@@ -68,11 +70,10 @@ def located(source: Any) -> tuple[str, pd.DataFrame | Path, list[str]]:
 @cache
 def _standard_input() -> Path:
     """Write standard input to a file of this process: it is read more than once."""
-    folder = tempfile.TemporaryDirectory(prefix="narcissus-")
-    _HELD.append(folder)  # until the process ends
+    folder = _HELD.enter_context(scratch_folder())  # until the process ends
     data, left = sys.stdin.buffer.read(8), LARGEST
     suffix = next((s for mark, s in _MAGIC.items() if data.startswith(mark)), ".csv")
-    path = Path(folder.name) / f"standard-input{suffix}"
+    path = folder / f"standard-input{suffix}"
     with path.open("wb") as file:
         while data:
             left -= file.write(data)
@@ -82,7 +83,8 @@ def _standard_input() -> Path:
     return path
 
 
-_HELD: list[Any] = []
+_HELD = ExitStack()
+atexit.register(_HELD.close)
 _MAGIC = {
     b"PAR1": ".parquet",
     b"\x1f\x8b": ".csv.gz",

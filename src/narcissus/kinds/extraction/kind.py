@@ -174,6 +174,8 @@ class ExtractionKind(Kind[ExtractionStudy, ExtractionWork]):
         programs = STAND_INS + len(study.other_releases) + len(study.rivals) + 1
         runs = study.runs * programs
         require_room(work.program, release, limits, runs, workers=workers, options=options)
+        for path in [study.release, *study.other_releases]:  # each run reads them again
+            check_release(folder / path, largest=study.limits.release * 2**20)
         reference = study.reference
         evidence = assess_extraction(
             DataSet.read(folder / study.data),

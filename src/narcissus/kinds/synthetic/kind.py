@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narcissus._unchanged import state_of, unchanged_files
 from narcissus._validation import some_of
 from narcissus.disclosure import FileMeasures
 from narcissus.errors import ColumnError, InputError, each_problem
@@ -396,16 +397,16 @@ def _read_once(study: SyntheticStudy, folder: Path) -> tuple[WholeFiles, GivenFi
     paths = [source for source in sources if source is not None]
     key: Any = None
     if all((folder / source).is_file() for source in paths):
-        about = [(folder / source).stat() for source in paths]
-        states = [(each.st_ino, each.st_size, each.st_mtime_ns) for each in about]
+        states = [state_of((folder / source).stat()) for source in paths]
         key = (str(folder), study.data.model_dump_json(), *states)
     if (last := _LAST.get(key)) is not None:
         return last
-    whole = read_published(study, folder)
-    try:
-        read = whole, read_given(study, folder, whole)
-    except InputError as error:
-        read = _read_unlike(study, folder, whole, error)
+    with unchanged_files():  # each is read twice
+        whole = read_published(study, folder)
+        try:
+            read = whole, read_given(study, folder, whole)
+        except InputError as error:
+            read = _read_unlike(study, folder, whole, error)
     _LAST.clear()
     if key is not None:
         _LAST[key] = read

@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from narcissus._files import write_atomically
+from narcissus._unchanged import unchanged_files
 from narcissus._version import __version__
 from narcissus._visible import csv_text
 from narcissus.attacks.table import (
@@ -576,7 +577,8 @@ class TableKind(Kind[TableStudy, TableWork]):
             study, cut = quicker(study)
             rough.append(cut)
         options.observer.note("reading the table and fitting the prior")
-        experiment = prepare(study, folder, options.entropy, options.observer)
+        with unchanged_files():
+            experiment = prepare(study, folder, options.entropy, options.observer)
         identity = identity_of(study, experiment, folder)
         if options.folder is not None:
             cache = ReleaseCache(
@@ -608,7 +610,8 @@ class TableKind(Kind[TableStudy, TableWork]):
         own_release = None
         if study.release is not None:
             path = study.release.path
-            release, digest = read_published(study, experiment, folder / path)
+            with unchanged_files():
+                release, digest = read_published(study, experiment, folder / path)
             digests["release"] = f"sha256:{digest}"
             digest = options.keyed(digests["release"]).removeprefix("sha256:")
             own_release = attack_own_release(

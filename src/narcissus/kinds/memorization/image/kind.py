@@ -351,6 +351,7 @@ class ImageKind(MemorizationKind[ImageStudy, ImageWork]):
             made = key_of(work.study.model_dump(mode="json"), work.digests, str(work.entropy))
             attempts = partial(attempts_of, store=store, observer=options.observer)
             outcome = attacked(work.study, models, division, work.entropy, attempts, made)
+            work.part.require_same_files()
         work.not_assessed.extend(
             model_not_assessed(
                 trains=work.part.trains,

@@ -371,6 +371,7 @@ class LanguageKind(MemorizationKind[LanguageStudy, LanguageWork]):
             for name, folder in models.folders.items():
                 declared = work.part.unpublished if name == "model" else ()
                 work.digests[name] = model_digest(folder, declared)
+            work.part.require_same_files()
         step("drawing conclusions")
         work.not_assessed.extend(
             model_not_assessed(
