@@ -2461,7 +2461,9 @@ NULLS = (
         "documents that are copies of one another",
         {
             "half of the documents": misread,
-            "half of the documents of one side, and most of the other": partial(misread, fresh=0.9),
+            "most documents of one side, few of the other": partial(
+                misread, trained=0.1, fresh=0.9
+            ),
         },
         Power(
             "share of 60 documents on each side that cost more than a guess",

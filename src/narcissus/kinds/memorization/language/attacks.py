@@ -83,7 +83,7 @@ class AttackedDocuments:
 
 
 def is_misread(worse: Sequence[NDArray[np.bool_]], *, confidence: float) -> bool:
-    """Return whether most documents of each side are worse than a guess, beyond chance.
+    """Return whether most documents of both sides are worse than a guess, beyond chance.
 
     worse: of each side, shape (documents,).
     """
@@ -118,7 +118,7 @@ def losses_remark(
         raise InputError(
             f"not assessed: the model is not read as it was trained. A token of {counts[0]:,} of "
             f"{counts[1]:,} documents costs it more than a uniform guess over its vocabulary "
-            f"would, by {above:.2g} nats at the median, on both sides. Its tokenizer, or its "
+            f"would, by {above:.2g} nats at the median. Its tokenizer, or its "
             "configuration (heads, positions, scaling), is not that of its weights: use the folder "
             "as it was saved after the training"
         )
