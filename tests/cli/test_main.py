@@ -282,8 +282,6 @@ PRINTED = [
     "report {record} --text",
     "report {record} --json",
     "report {record} --markdown",
-    "report {record} --brief --text",
-    "report {record} --mapping --text",
     "report {record} {record}",
     "report --schema table",
     "bound --epsilon 1 --prior .1",

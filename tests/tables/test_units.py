@@ -6,6 +6,7 @@ import pytest
 
 import narcissus
 from narcissus.errors import InputError
+from narcissus.report import page_of
 from narcissus.tables.read import read_one_of_each
 
 ROWS = pd.DataFrame({
@@ -82,3 +83,15 @@ def test_a_release_of_all_rows_is_not_read_beside_a_unit(tmp_path):
     (tmp_path / "r.csv").write_text("age,sex,count\n1,f,3\n")
     with pytest.raises(InputError, match="`unit` keeps one of each `house`"):
         audit(tmp_path, unit="house", release=str(tmp_path / "r.csv"))
+
+
+def test_a_verdict_in_favour_says_that_one_row_of_each_is_released():
+    """A household with five rows in the release loses more than the audit says."""
+    rng = np.random.default_rng(3)
+    people = pd.DataFrame(rng.integers(0, 3, (900, 3)).astype(str), columns=["a", "b", "sex"])
+    people["house"] = rng.permutation(np.repeat(np.arange(300), 3))
+    study = {"unknown": ["sex"], "k": 1, "epsilon": 1, "trials": 40, "unit": "house"}
+    found = narcissus.audit(people, **study, threshold={"advantage": 0.9}, rng=1)
+    first = page_of(found.record).first
+    assert first.status in ("met", "undeclared")
+    assert "This holds if one row of each `house` is released, and no more." in first.answer

@@ -504,6 +504,7 @@ class LocalDiffusion(HasImageModels):
         self._steps, self._batch = integer("steps", steps, low=1), integer("batch", batch, low=1)
         self._device, self._memory = device, memory
         memory_limit(memory)
+        check_diffusers_folder(self._folder, self._unpublished)
         self._others, self._names = self._list_files()
         image_libraries()
 

@@ -82,6 +82,7 @@ class Glance:
     unlimited: The sentence in that case.
     hardest: Who is hit hardest, one or two sentences.
     unseen: What no number is about, in a few words.
+    signs: What the squares of the figure without are, and those beyond it, in the legend.
     accepted: The threshold in a few words: "{} people", with {} for what is accepted of the row
         that decided, read by ``view``; empty for no threshold.
     view: How the row that decided is read.
@@ -112,6 +113,7 @@ class Glance:
     unlimited: str
     hardest: str
     unseen: str
+    signs: tuple[str, str] = ("without the release", "added by it")
     accepted: str = ""
     view: RowView = SHARE
     interval: str = ""
@@ -172,6 +174,7 @@ class FirstScreen:
         threshold; None where no row could decide.
     about: What is secret, known and released, in a sentence; empty in some kinds.
     is_open: Whether it is open what explains the squares beyond those without the release.
+    signs: What its two kinds of filled squares are.
     sentences: Three of them, each with the grade of its figure; None where it has none.
     """
 
@@ -196,6 +199,7 @@ class FirstScreen:
     decided_by: DecidedBy | None = None
     about: str = ""
     is_open: bool = False
+    signs: tuple[str, str] = Glance.signs
     allowed: int | None = None
 
     @property
@@ -207,9 +211,10 @@ class FirstScreen:
     @property
     def key(self) -> str:
         """Name each sign that is drawn, and then say where nothing is added."""
-        signs = [f"{GUESSED} without the release"] if GUESSED in self.squares else []
+        without, added = self.signs
+        signs = [f"{GUESSED} {without}"] if GUESSED in self.squares else []
         if MORE in self.squares:
-            beyond = "beyond it; the reason is open" if self.is_open else "added by it"
+            beyond = "beyond it; the reason is open" if self.is_open else added
             signs.append(f"{MORE} {beyond}")
         if self.allowed is not None:
             signs.append(f"{THRESHOLD} threshold")
@@ -410,6 +415,7 @@ def first_screen(record: Record, case: StudyJudgement, glance: Glance) -> FirstS
         decided_by=_decided_by(glance, decision),
         about=glance.about,
         is_open=glance.is_open,
+        signs=glance.signs,
         allowed=_allowed(glance, decision, picture),
     )
 

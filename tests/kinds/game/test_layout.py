@@ -136,3 +136,11 @@ def test_what_any_attacker_of_a_game_reaches_is_a_limit(record_of, most, limits)
     record = record_of("game", edit).model_copy(update={"status": "exceeded"})
     said = LAYOUT.subject(record, KIND.judged(record))
     assert [one.text for one in said.limits] == limits
+
+
+@pytest.mark.parametrize("name", ["game", "family"])
+def test_squares_of_a_game_are_of_fresh_and_of_released_data(record_of, name):
+    """An attempt on fresh data is made from a release, too: it is no guess without one."""
+    first = page_of(record_of(name)).first
+    assert "more on the released data" in first.key
+    assert "without the release" not in first.key

@@ -102,7 +102,9 @@ def said_of(setting):
         Findings(
             (),
             (),
-            SimpleNamespace(other_priors=(), examined=(), behind_bins=(), order_examined=False),
+            SimpleNamespace(
+                other_priors=(), examined=(), behind_bins=(), order_examined=False, unit=None
+            ),
         ),
         (setting,),
     )
@@ -199,7 +201,9 @@ def test_who_names_rare_values_anyway_hits_nobody_hard(numbers):
         Findings(
             (),
             (),
-            SimpleNamespace(other_priors=(), examined=(), behind_bins=(), order_examined=False),
+            SimpleNamespace(
+                other_priors=(), examined=(), behind_bins=(), order_examined=False, unit=None
+            ),
         ),
         (hit,),
     )

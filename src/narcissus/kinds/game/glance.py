@@ -29,6 +29,7 @@ def glance_of(case: JudgedGame) -> Glance:
         allowed=_allowed(case, None if without.found is None else without.found.value),
         unlimited=_unlimited(case, who),
         hardest=_hardest(case),
+        signs=("on fresh data", "more on the released data"),
         unseen="attackers who know more than the study says, other worlds, side channels",
         asked=f"The {result.statement.name} statement",
         kept=f"holds against {who}",

@@ -652,6 +652,8 @@ class TableResult(StudyResult):
     reason: str = ""
     origin: str = ""
     own_release: OwnRelease | None = None
+    unit: str | None = None
+    """Column that names each row's person or household, of whom one row is audited."""
 
     def rows(self) -> Iterator[StudyRow]:
         for setting in self.settings:

@@ -661,6 +661,7 @@ class TableKind(Kind[TableStudy, TableWork]):
             reason="" if threshold is None else threshold.reason,
             origin="" if threshold is None else threshold.origin,
             own_release=own_release,
+            unit=study.data.unit,
         )
         return self.found(criteria, result)
 

@@ -136,8 +136,12 @@ def _with_values(
     if not (data.undeclared or binned or written):
         return tested
     observer.start("examining columns that are left out or in bins", 0)
-    parts = ([columns[n] for n in some] for some in (data.undeclared, binned, hidden))
-    gaps = of_values(experiment, *parts, written, is_refuted=tested.is_refuted)
+    gaps = of_values(
+        experiment,
+        *([columns[name] for name in names] for names in (data.undeclared, binned, hidden)),
+        written=written,
+        is_refuted=tested.is_refuted,
+    )
     open_ = "".join(gap.subject for gap in gaps)
     subject = "What is left out or in bins"
     return replace(

@@ -372,7 +372,7 @@ def glance(case: TableJudgement) -> Glance:
     setting = case.worst
     bound = setting.result.share_bound
     refuted, better = refutation(setting), remedy(setting, case.result.other_priors)
-    decision = setting.decision
+    decision, named = setting.decision, case.result.unit
     unit = "answers" if setting.result.share_of_columns else "people"
     at = f" {_at_level(setting)}" if len(case.each) > 1 else ""
     about = None if decision is None else decision.row.about
@@ -411,6 +411,7 @@ def glance(case: TableJudgement) -> Glance:
         notes=[better] if better else [],
         given=() if bound is None else bound.takes_as_given,
         about=_about(setting),
+        implied=() if named is None else [f"one row of each `{named}` is released, and no more"],
     )
 
 

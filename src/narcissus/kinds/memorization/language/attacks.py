@@ -88,8 +88,8 @@ def is_misread(worse: Sequence[NDArray[np.bool_]], *, confidence: float) -> bool
     worse: of each side, shape (documents,).
     """
     counts = sum(int(part.sum()) for part in worse), sum(map(len, worse))
-    is_plain = clopper_pearson(*counts, confidence=confidence).low > 0.5
-    return is_plain and all(part.mean() > 0.5 for part in worse)
+    low = clopper_pearson(*counts, confidence=confidence).low
+    return low is not None and low > 0.5 and all(part.mean() > 0.5 for part in worse)
 
 
 PLAINLY = 1.0
