@@ -22,9 +22,9 @@ from narcissus.study.reading import read_record
 
 DOCS = Path(__file__).resolve().parent
 KEPT = DOCS / "pictures.json"
-RECORDS = {"report.png": "tests/study/records/last/table.json"}
+RECORDS = {"report.png": "docs/records/affairs.json"}
 """Of each picture, the record that it shows, from the root of the project."""
-SIZE = "900,560"
+SIZE = "1100,980"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
