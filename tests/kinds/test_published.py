@@ -169,7 +169,7 @@ def test_a_gain_that_is_shown_exceeds(folder):
     assert "right about 100 of 100 people in the tables of the game" in text
     text = " ".join(text.split())
     assert "Your threshold for the gain, 10 of 100 people, is exceeded: it is 45" in text
-    assert "settle all labels of at least 40 people" in text
+    assert "All labels of at least 40 people follow from the tables" in text
 
 
 def test_without_records_there_is_certainty_and_a_prior(folder):
@@ -189,7 +189,7 @@ def test_without_records_there_is_certainty_and_a_prior(folder):
     assert {row.of for row in certain.rows} == {DETERMINED, GROUPS, HIDDEN}
     assert (certain.status, certain.grade) == ("met", "proved if")
     assert certain.assumptions[0].startswith("all tables are about the same people")
-    assert "settle all labels of" in render_text(certain)
+    assert "All labels of" in render_text(certain)
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def exposed(folder, **sections):
 
 
 @pytest.mark.parametrize(("threshold", "said"), [
-    ({"people": 3}, "The tables alone settle all labels of 37 people"),
+    ({"people": 3}, "All labels of 37 people follow from the tables"),
     ({"share": 0.1}, "right about 86 of 100 people in these tables"),
     ({"gain": 0.9}, "people in the tables of the game"),
 ])  # fmt: skip

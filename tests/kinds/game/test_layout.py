@@ -109,7 +109,7 @@ def test_a_profile_that_is_lost_to_rounding_is_not_zero(record_of, blocks):
 def test_of_a_family_the_distribution_that_is_hit_most_is_named_with_its_grade(record_of):
     case = game_of(KIND.judged(record_of("family")))
     member = case.exact.member
-    assert f"those of {member}." in page_of(record_of("family")).first.hardest
+    assert f"that of {member}." in page_of(record_of("family")).first.hardest
     assert not page_of(record_of("singling-out")).first.hardest  # people are drawn in one way
 
 

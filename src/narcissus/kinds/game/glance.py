@@ -153,4 +153,4 @@ def _hardest(case: JudgedGame) -> str:
         return ""
     if case.exact is None:
         return f"These trials hit data of {member} hardest. Other data may be hit harder."
-    return f"No data are hit harder than those of {member}{among(case)}."
+    return f"The highest risk is that of {member}{among(case)}."

@@ -168,7 +168,7 @@ class JudgedGame(Case):
 
     @cached_property
     def of_class(self) -> GameBound | None:
-        """The limit for a class that decides; None where what is about every attacker does."""
+        """Return the class bound if it decides, else None."""
         if self.proof is not None or self.is_enough:
             return None
         return next(filter(self.suffices, self.classes), None)

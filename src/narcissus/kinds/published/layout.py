@@ -106,7 +106,7 @@ class PublishedTablesLayout(Layout):
         result: TablesResult = case.result
         parts = [Section("What follows with certainty", describe_certain(result))]
         if result.secret is not None:
-            heading = f"Whose {result.secret} the tables tell"
+            heading = f"People whose {result.secret} follows from the tables"
             parts.append(Section(heading, describe_secrets(case)))
         return [*parts, Section("Method", [describe_method(result.game)])]
 

@@ -65,4 +65,4 @@ def describe_determined(result: TablesResult) -> str:
         return "Whether the tables determine people with all labels was not settled."
     many = int(result.determined.value)
     people = f"{'at least ' * may_be_more(result)}{many:,} {'person' if many == 1 else 'people'}"
-    return f"The tables alone settle all labels of {people}: how many, not who."
+    return f"All labels of {people} follow from the tables: how many, not who."

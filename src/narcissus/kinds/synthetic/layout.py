@@ -1,4 +1,4 @@
-"""A given synthetic file, in words and as a page: what is told, and in which order."""
+"""Lay out the report on a synthetic file."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class _Axis:
 
 
 def _levels(setting: JudgedSetting) -> list[tuple[str, int, float | None]]:
-    """Return what may place a setting: privacy levels grow with less noise, a scale with more."""
+    """Return the keys that order settings: a level grows with less noise, a scale with more."""
     result = setting.result
     scale = None if result.noise is None else result.noise.scale
     return [("epsilon", 1, result.epsilon), ("mu", 1, result.mu), ("noise scale", -1, scale)]
