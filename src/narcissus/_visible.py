@@ -76,7 +76,7 @@ def marked(cell: object) -> object:
     they are; `unmarked` is the inverse.
 
     >>> marked("=1"), marked("a;=1"), marked("-1;-2")
-    ("'=1", "a;'=1", '-1;-2')
+    ("'=1", "a;'=1", "'-1;-2")
     """
     if not isinstance(cell, str):
         return cell

@@ -211,7 +211,7 @@ def test_its_page_says_what_its_rows_say(record, tmp_path):
     assert read_record(tmp_path) == record
     assert KIND.judged(record).status == record.status
     page = page_of(record)
-    for word in ("is right about", "no attacker who knows the same columns", "Whose ill"):
+    for word in ("is right about", "no attacker who knows the same columns", "People whose ill"):
         assert word in " ".join(render_text(record).split())
     assert "<html" in render_html(record)
     assert page.first.without is not None
