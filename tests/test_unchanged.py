@@ -5,7 +5,8 @@ import os
 import pytest
 
 from narcissus._files import file_digest, read_bytes
-from narcissus._unchanged import require_unchanged, unchanged_files
+from narcissus._scratch import scratch_folder
+from narcissus._unchanged import note_reading, require_unchanged, unchanged_files
 from narcissus.errors import InputError
 
 
@@ -92,3 +93,15 @@ def test_nothing_is_watched_outside(tmp_path):
     read_bytes(path)
     rewrite(path)
     require_unchanged()
+
+
+def test_a_folder_that_this_process_made_is_its_own(tmp_path):
+    """A model that is trained here is written, read and written again."""
+    with unchanged_files(), scratch_folder() as folder:
+        for content in ("a", "bb"):
+            (folder / "weights").write_text(content)
+            note_reading(folder / "weights", (folder / "weights").stat())
+    with pytest.raises(InputError, match="changed"), unchanged_files():
+        (tmp_path / "weights").write_text("a")
+        note_reading(tmp_path / "weights", (tmp_path / "weights").stat())
+        (tmp_path / "weights").write_text("bb")

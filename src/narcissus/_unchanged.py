@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
+from narcissus._scratch import is_scratch
 from narcissus.errors import InputError
 
 FileState = tuple[int, int, int, int, int]
@@ -32,7 +33,9 @@ def state_of(status: os.stat_result) -> FileState:
 
 
 def note_reading(path: Path, status: os.stat_result) -> None:
-    """Note the state of a file that is about to be read."""
+    """Note the state of a file that is about to be read; files of this process are its own."""
+    if is_scratch(path.absolute()):
+        return
     for watch in _WATCHES.get():
         watch.setdefault(path.absolute(), state_of(status))
 
