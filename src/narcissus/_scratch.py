@@ -19,6 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from narcissus._guard import enter_folder, remove
+from narcissus._unchanged import OWN_FOLDERS
 from narcissus.errors import LeftFolderWarning
 
 try:
@@ -35,14 +36,6 @@ def name_folder(drawn: str) -> str:
     return f"{PREFIX}{drawn}-{hashlib.sha256(drawn.encode()).hexdigest()[:12]}"
 
 
-_IN_USE: set[Path] = set()
-
-
-def is_scratch(path: Path) -> bool:
-    """Return whether a path is in a folder that this process made, and that it alone writes."""
-    return not _IN_USE.isdisjoint(path.parents)
-
-
 @contextmanager
 def scratch_folder() -> Generator[Path, None, None]:
     """Create a folder that only this user can enter; remove it with its content in the end."""
@@ -51,11 +44,11 @@ def scratch_folder() -> Generator[Path, None, None]:
     new = Path(tempfile.mkdtemp(prefix=_UNLOCKED, dir=place))
     lock = _lock(new)
     folder = new.rename(new.with_name(name_folder(new.name.removeprefix(_UNLOCKED))))
-    _IN_USE.add(folder)
+    OWN_FOLDERS.add(folder)
     try:
         yield folder
     finally:
-        _IN_USE.discard(folder)
+        OWN_FOLDERS.discard(folder)
         is_gone = remove(str(folder))
         if lock is not None:
             os.close(lock)

@@ -13,11 +13,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-from narcissus._scratch import is_scratch
 from narcissus.errors import InputError
 
 FileState = tuple[int, int, int, int, int]
 """Device, inode, size in bytes, and times of the last change of content and of anything."""
+OWN_FOLDERS: set[Path] = set()
+"""Folders that this process made, and that it alone writes."""
 _WATCHES: ContextVar[tuple[dict[Path, FileState], ...]] = ContextVar("watches", default=())
 
 
@@ -34,10 +35,9 @@ def state_of(status: os.stat_result) -> FileState:
 
 def note_reading(path: Path, status: os.stat_result) -> None:
     """Note the state of a file that is about to be read; files of this process are its own."""
-    if is_scratch(path.absolute()):
-        return
-    for watch in _WATCHES.get():
-        watch.setdefault(path.absolute(), state_of(status))
+    if OWN_FOLDERS.isdisjoint((place := path.absolute()).parents):
+        for watch in _WATCHES.get():
+            watch.setdefault(place, state_of(status))
 
 
 @contextmanager
