@@ -196,6 +196,18 @@ def list_spellings(
             )
 
 
+def list_flags(name: str, raws: Sequence[tuple[int, str]]) -> Iterator[str]:
+    """Yield flags of a column that are written in several ways: in capitals, with blanks."""
+    each: dict[str, dict[str, list[int]]] = {}
+    for line, raw in raws:
+        flag = raw.strip().strip('"').strip().casefold().strip("[]()")
+        each.setdefault(flag, {}).setdefault(raw, []).append(line)
+    for some in each.values():
+        usual = max(some, key=lambda text: len(some[text]))
+        if lines := sorted(line for text in some if text != usual for line in some[text]):
+            yield f"flags of `{visible(name)}`, written in several ways in {_lines(lines)}"
+
+
 def list_tails(raws: Mapping[int, Sequence[str]]) -> Iterator[str]:
     """Yield lines that have more empty cells behind their last one than most have."""
     counts = Counter(map(len, raws.values()))

@@ -17,6 +17,7 @@ from pathlib import PurePath
 from narcissus._visible import visible
 from narcissus.counts.alike import is_concept, is_place
 from narcissus.counts.columns import is_code_name
+from narcissus.counts.label_looks import LabelledCount, list_label_looks
 from narcissus.counts.looks import PLAIN, ROW, Seen, list_looks
 from narcissus.counts.marks import TOTALS, Meaning, Rules, label_of
 from narcissus.counts.notes import (
@@ -33,6 +34,7 @@ from narcissus.counts.reading import COUNTS, Cell, TableRead
 from narcissus.counts.spelling import (
     WrittenCell,
     are_aligned,
+    list_flags,
     list_marks,
     list_numbers,
     list_paddings,
@@ -119,6 +121,7 @@ def list_texts(
                 (
                     *_list_of(table, people, structure, rules, declared.get(table.file, ())),
                     *(_list_writing(table, rules) if hides else ()),
+                    *(_list_label_looks(table, structure, rules) if hides else ()),
                     *(_list_looks(table, structure, rules) if hides else ()),
                 )
             )
@@ -266,11 +269,61 @@ def _list_writing(table: TableRead, rules: Rules) -> Iterator[str]:
         yield from list_paddings(last, table.delimiter)
     yield from list_tails(table.raws)
     seconds = {second.column for second in table.columns.second_names}
+    flags = {use.column for use in table.columns.uses if use.role in ("flags", "empty")}
     for at, name in enumerate(table.header):
+        if name in flags:
+            raws = [(line, raw[at]) for line, raw in table.raws.items() if at < len(raw)]
+            yield from list_flags(name, raws)
         if at in table.columns.dimensions or name in seconds:
             raws = [(line, raw[at]) for line, raw in table.raws.items() if at < len(raw)]
             raws = [one for one in raws if one[1].strip() or name not in table.filled]
             yield from list_spellings(name, raws, markers, rules)
+
+
+def _list_label_looks(table: TableRead, structure: Structure, rules: Rules) -> Iterator[str]:
+    """Yield in which way the looks of labels may tell hidden counts."""
+    texts = dict(table.rows)
+    dimensions = table.columns.dimensions
+    columns = {at: (name, at) for at, name in dimensions.items()}
+    of = {name: at for at, name in dimensions.items()}
+    for second in table.columns.second_names:
+        if not second.is_group and second.column in table.header and second.of in of:
+            columns[table.header.index(second.column)] = second.of, of[second.of]
+    for at, (name, main) in columns.items():
+        kinds: dict[bool, list[LabelledCount]] = {}
+        for cell, count in _list_counts(table, rules):
+            cells, raw = texts[cell.line], table.raws.get(cell.line, [])
+            label = label_of(cells[at])
+            if at >= len(raw) or not label or rules.is_total(label_of(cells[main])):
+                continue
+            position = (cell.column, *(cells[other] for other in dimensions if other != main))
+            written = raw[at].lstrip() if table.indented and at == 0 else raw[at]
+            is_group = label in structure.parents.get(name, {}).values()
+            kinds.setdefault(is_group, []).append(LabelledCount(label, written, position, count))
+        for counts in kinds.values():
+            yield from list_label_looks(table.header[at], counts, table.delimiter)
+    for name in filter(None, (table.across, table.second_across)):
+        across = [
+            LabelledCount(
+                label,
+                label,
+                (cell.line, frozenset({*cell.labels.items()} - {(name, label)})),
+                count,
+            )
+            for cell, count in _list_counts(table, rules)
+            if (label := cell.labels.get(name)) and name not in dimensions.values()
+        ]
+        yield from list_label_looks(name, across, table.delimiter)
+
+
+def _list_counts(table: TableRead, rules: Rules) -> Iterator[tuple[Cell, int | None]]:
+    """Yield cells with their exact counts, and hidden ones with None."""
+    for cell in table.cells:
+        count = _as_written(cell, rules)
+        if count.kind in ("suppressed", "range"):
+            yield cell, None
+        elif count.low == count.high:
+            yield cell, int(count.low)
 
 
 def _as_written(cell: Cell, rules: Rules) -> Meaning:
