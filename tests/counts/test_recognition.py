@@ -55,3 +55,19 @@ def test_a_file_of_no_rows_of_text_is_no_table_of_counts(tmp_path):
         path = tmp_path / name
         path.write_bytes(content)
         assert not holds_counts(path)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [("All wards", "All sites"), ("All wards", "Sum"),
+                                               ("Alle Bezirke", "Alle Orte")])  # fmt: skip
+def test_totals_that_are_named_after_their_dimension_are_those_of_counts(tmp_path, rows, columns):
+    text = (
+        f"Ward,Oral cancer,Lung cancer,{columns}\nAshby,12,x,48\nBrook,x,17,28\n{rows},24,85,109\n"
+    )
+    (tmp_path / "counts.csv").write_text(text)
+    assert holds_counts(tmp_path / "counts.csv")
+
+
+def test_answers_that_begin_with_all_are_no_totals(tmp_path):
+    rows = "".join(f"{n},{('All day', 'All night', 'never')[n % 3]},{n % 7}\n" for n in range(60))
+    (tmp_path / "people.csv").write_text("age,smokes,visits\n" + rows)
+    assert not holds_counts(tmp_path / "people.csv")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from math import prod
 from pathlib import Path
@@ -17,6 +18,8 @@ SHORTEST = 3
 """Letters of a label that is a total by its name alone: T may be an answer."""
 BULK = "\\"
 """Stands in a header between dimensions of rows and the one of columns."""
+ALL_OF = re.compile(r"(all|alle|tous les|toutes les|todos los|todas las) \w", re.IGNORECASE)
+"""How the total of a dimension begins that is named after it: "All wards"."""
 DENSE = 0.5
 """Share of all combinations of labels that are in a table of which one column is `count`."""
 
@@ -55,7 +58,9 @@ def holds_counts(path: Path) -> bool:
     naming = [at for at in labels if _differ(texts, [at])] or labels
     named = {label_of(cells[at]) for cells in texts for at in naming}
     named |= {header[at] for at in range(len(header)) if at not in labels}
-    if any(len(name) >= SHORTEST and rules.is_total(name) for name in named):
+    if any(
+        ALL_OF.match(name) or (len(name) >= SHORTEST and rules.is_total(name)) for name in named
+    ):
         return True
     combinations = prod(len({cells[at] for cells in texts}) for at in labels)
     return bool(counts) and len(texts) >= DENSE * combinations
