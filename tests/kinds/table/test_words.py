@@ -103,7 +103,12 @@ def said_of(setting):
             (),
             (),
             SimpleNamespace(
-                other_priors=(), examined=(), behind_bins=(), order_examined=False, unit=None
+                other_priors=(),
+                examined=(),
+                behind_bins=(),
+                order_examined=False,
+                unit=None,
+                unaccounted=(),
             ),
         ),
         (setting,),
@@ -202,7 +207,12 @@ def test_who_names_rare_values_anyway_hits_nobody_hard(numbers):
             (),
             (),
             SimpleNamespace(
-                other_priors=(), examined=(), behind_bins=(), order_examined=False, unit=None
+                other_priors=(),
+                examined=(),
+                behind_bins=(),
+                order_examined=False,
+                unit=None,
+                unaccounted=(),
             ),
         ),
         (hit,),

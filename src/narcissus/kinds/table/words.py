@@ -380,7 +380,7 @@ def glance(case: TableJudgement) -> Glance:
     view = _view(setting, excess)
     group = _group_of(setting, excess)
     in_releases = excess is not None and excess.of == "targets"
-    without = _guessed(setting, unit, group)
+    without = _guessed(setting, unit, group, is_open=bool(case.result.unaccounted or refuted))
     attacks, called = setting.result.attacks, setting.result.best
     if excess is not None and excess.name in attacks:
         called = excess.name
@@ -508,8 +508,12 @@ def _group_of(one: JudgedSetting, excess: Excess | None) -> GroupFound | None:
     return next((g for g in one.result.groups if f"{g.by}: {g.group}" == excess.group), None)
 
 
-def _guessed(one: JudgedSetting, unit: str, group: GroupFound | None) -> Reach:
+def _guessed(
+    one: JudgedSetting, unit: str, group: GroupFound | None, *, is_open: bool = False
+) -> Reach:
+    """Word the best guess; where something tells more than the prior knows, whose guess it is."""
     note = " that we found" if one.result.guess.is_best_found else ""
+    note += " by the prior" if is_open else ""
     if group is not None:
         text = f"Without the release, the best guess{note} gets {{}} {unit} of this group right."
         return Reach.of(text, group.guess_row(one.label))
