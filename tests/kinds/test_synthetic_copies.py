@@ -173,6 +173,9 @@ def test_few_copies_are_counted_and_not_called_a_coincidence(tmp_path):
     assert audit.status == "not shown"
     assert first.answer.startswith("9 people of the data appear in the file, where coincidence")
     assert "no more people" not in first.answer
+    assert "No gain from the release is shown" not in first.key
+    assert first.is_open
+    assert "▲" in first.squares
 
 
 OTHERWISE = (

@@ -205,3 +205,41 @@ def test_numbers_of_many_digits_are_rounded_to_the_digit(places):
     (way, *_), _, _ = ways(known, own)
     assert way.words == f"rounded to {places} decimal places"
     assert np.isin(way.own, way.known).all()
+
+
+STORED = {
+    "all digits": lambda x: x,
+    "16 digits": lambda x: short(x, 16),
+    "15 digits": lambda x: short(x, 15),
+    "9 digits": lambda x: short(x, 9),
+    "10 places": lambda x: np.array([float(f"{value:.10f}") for value in x]),
+}
+MEASURED = {
+    "2 places": lambda g, n: np.round(g.normal(50, 12, n), 2),
+    "1 place": lambda g, n: np.round(g.normal(50, 12, n), 1),
+    "mostly whole": lambda g, n: np.where(
+        g.random(n) < 0.2, np.round(g.normal(50, 12, n), 2), np.round(g.normal(50, 12, n))
+    ),
+    "small": lambda g, n: np.round(g.uniform(0, 0.1, n), 4),
+}
+
+
+@pytest.mark.parametrize("stored", STORED)
+@pytest.mark.parametrize("measured", MEASURED)
+@pytest.mark.parametrize("size", [20, 67, 500])
+def test_numbers_of_32_bits_are_read_however_many_digits_are_written(stored, measured, size):
+    """A spreadsheet writes 15 or 16 digits of them: 6 of 67 copied people were taken for none."""
+    g = np.random.default_rng(size)
+    known, fresh = (MEASURED[measured](g, size) for _ in "ab")
+    copied = known[known % 1 != 0][: max(1, size // 10)]
+    fresh[: len(copied)] = copied
+    written, known, own = ways(known, STORED[stored](fresh.astype(np.float32).astype(np.float64)))
+    standing = {v for way in written for v in way.known[np.isin(way.known, way.own[way.members])]}
+    count = len(standing) if written else len(np.intersect1d(known, own))
+    assert count == len(np.intersect1d(known, fresh))
+
+
+def test_numbers_of_few_digits_are_not_taken_for_those_of_32_bits():
+    g = np.random.default_rng(3)
+    known, fresh = (np.round(g.uniform(0, 1, 300), 8) for _ in "ab")
+    assert not ways(known, fresh)[0]

@@ -440,3 +440,50 @@ def test_numbers_of_people_that_are_no_count_are_evidence():
     files = read_whole(real, planted)
     traces = traces_of(files, list(files.names), [], entropy=1)
     assert traces.facts.copies.standing == 60
+
+
+NUMBERED = {
+    "from 1": (lambda k: k + 1, lambda k: k + 1),
+    "part with zeros": (lambda k: [f"{i:03d}" for i in 3 + 3 * k], lambda k: k + 1),
+    "from 100,001": (lambda k: 100_001 + k, lambda k: 100_001 + k),
+    "with gaps": (lambda k: 1 + 2 * k + k // 5, lambda k: k + 1),
+}
+
+
+def families(many, numbers, g, places=1):
+    """Draw families whose children are counted off, with heights of each."""
+    family = np.repeat(np.arange(many), 1 + g.poisson(3.4, many))
+    child = np.concatenate([np.arange(n) + 1 for n in np.bincount(family)])
+    return pd.DataFrame({
+        "family": np.array(numbers(np.arange(many)))[family],
+        "father": np.round(g.normal(69, 2.5, many), places)[family],
+        "child_number": child,
+        "height": np.round(g.normal(67, 3.5, len(family)), places),
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("numbered", NUMBERED)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_numbers_of_other_families_show_nobody(numbered, seed):
+    """Two numberings share numbers: 59 of 293 children of a holdout were there, 0 by chance."""
+    ours, theirs = NUMBERED[numbered]
+    g = np.random.default_rng(seed)
+    files = read_whole(families(66, ours, g), families(66, theirs, g))
+    some = traces_of(files, ["father", "height"], [], entropy=seed)
+    assert [t for t in some.each if t.is_striking(0.0025, beside=False)] == []
+    assert some.sets.striking == ()
+
+
+@pytest.mark.parametrize("numbered", NUMBERED)
+def test_copied_families_are_there_by_their_heights(numbered):
+    """Whatever their numbers are in the file."""
+    ours, theirs = NUMBERED[numbered]
+    g = np.random.default_rng(3)
+    real, made = families(66, ours, g, 2), families(66, theirs, g, 2)
+    copied = real[real["family"].isin(real["family"].unique()[:8])]
+    made = pd.concat([copied, made[made["family"].isin(made["family"].unique()[8:])]])
+    files = read_whole(real, made.astype({"family": str}))
+    some = traces_of(files, ["father", "height"], [], entropy=1)
+    most = some.deciding(0.025, beside=False)
+    assert most.copies.standing >= 0.8 * len(copied)
+    assert most.is_striking(0.0025, beside=False)

@@ -232,8 +232,7 @@ def _moved(files: WholeFiles, ours: Positions, rng: np.random.Generator) -> floa
         moved = (Views(files.moved(j, by), rng) for by in _MOVES)
         return float(np.mean([copies_on(v, ours, range(len(v.fine))).standing for v in moved]))
 
-    some = [j for j, column in enumerate(files.columns) if column.may_number]
-    return max(map(again, some), default=0.0)
+    return max(map(again, files.numberings()), default=0.0)
 
 
 class SetSearch:
@@ -265,7 +264,8 @@ class SetSearch:
         return Cells.of(self.codes, self.people, columns)
 
     def _by_chance(self, columns: Columns) -> Iterator[Numbers]:
-        for j in columns:
+        # by a single column, whoever it is drawn from is there: only pairs tell
+        for j in columns if len(columns) > 1 else ():
             rest = tuple(other for other in columns if other != j)
             known = self._known.get(rest)
             rows = self.rows_of_each(rest) if known is None else known

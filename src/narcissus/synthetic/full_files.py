@@ -86,6 +86,7 @@ Numbers = NDArray[np.float64]
 SAME = 0.5
 """Share of a column's values that are in another where these are one under two names."""
 _FEWEST = 10  # of these values
+_FEWEST_NUMBERS = 11  # different numbers that can all be exchanged, five up and down
 _LOOKED_AT = 200  # values by which a column is known to be of numbers
 ALIKE_COUNTS = 0.95
 """Share of the rows that have the same values where two columns are one under two names."""
@@ -243,16 +244,24 @@ class WholeFiles(Sides):
         columns[column] = replace(columns[column], codes=codes)
         return replace(self, columns=tuple(columns))
 
+    def numberings(self) -> list[int]:
+        """Return the columns that may number people, or groups of rows and the rows of each."""
+        return [j for j, column in enumerate(self.columns) if self._may_number(column)]
+
+    def _may_number(self, column: WholeColumn) -> bool:
+        is_whole = column.step > 0 and not column.names_people
+        many = len(np.unique(column.codes[self.rows("synthetic")]))
+        return column.may_number or (is_whole and many >= _FEWEST_NUMBERS)
+
     def moved(self, column: int, by: int) -> WholeFiles:
-        """Return the files with each number of the file in the row of one so many places on."""
+        """Return the files with each number of the file in the place of the one so many on."""
         rows, base = self.rows("synthetic"), self.columns[column]
+        kinds, place = np.unique(base.codes[rows], return_inverse=True)
+        order = np.argsort(kinds if base.numbers is None else base.numbers[kinds], kind="stable")
+        exchanged = np.empty_like(kinds)
+        exchanged[order] = kinds[np.roll(order, by)]
         codes = base.codes.copy()
-        order = rows[
-            np.argsort(
-                codes[rows] if base.numbers is None else base.numbers[codes[rows]], kind="stable"
-            )
-        ]
-        codes[order] = codes[np.roll(order, by)]
+        codes[rows] = exchanged[place.ravel()]
         columns = list(self.columns)
         columns[column] = replace(base, codes=codes)
         return replace(self, columns=tuple(columns))

@@ -103,8 +103,8 @@ def ways_of_numbers(
     if times[short].sum() >= CLOSED * total:  # what 32 bits add to a decimal is none of its digits
         own = np.where(short, _shortest(own), own)
     ours, theirs = digits(known.tolist()), digits(own.tolist())
-    is_there = np.isin(written, known)
-    ways = _of_column(known, own, times, people, ours, theirs, is_there)
+    is_there, is_wide = np.isin(written, known), bool((written != own).any())
+    ways = _of_column(known, own, times, people, (ours, theirs), is_there, is_wide=is_wide)
     alike = max(
         (_shared(way.known, people, way.own[way.members], times[way.members]) for way in ways),
         default=0.0,
@@ -126,14 +126,18 @@ def _of_column(
     own: Numbers,
     times: Counts,
     people: Counts,
-    ours: tuple[Counts, Counts],
-    theirs: tuple[Counts, Counts],
+    shown: tuple[tuple[Counts, Counts], tuple[Counts, Counts]],
     is_there: Flags,
+    *,
+    is_wide: bool,
 ) -> list[Written]:
     """Return the way that a whole column is written in, if it is coarser than the data's.
 
+    shown: Decimal places and significant digits of the data, and of the file.
     is_there: Of each number of the file, whether the data have it as it is.
+    is_wide: Whether the file writes numbers of 32 bits with more digits than these have.
     """
+    ours, theirs = shown
     total, here = int(times.sum()), int(times[is_there].sum())
     places, significant = (_most_of(part, times) for part in theirs)
     short = _short(own)
@@ -152,7 +156,7 @@ def _of_column(
             ways += [(theirs[0] <= places, way) for way in _rounded(known, own, places)]
         if significant <= MOST_SIGNIFICANT and is_coarser(ours[1] <= significant):
             ways += [(theirs[1] <= significant, way) for way in _shortened(known, own, significant)]
-        is_shorter = is_coarser(_short(known)) or is_coarser(_single(known))
+        is_shorter = is_wide or is_coarser(_short(known)) or is_coarser(_single(known))
         if times[short].sum() >= CLOSED * total and is_shorter and not is_there.all():
             with np.errstate(over="ignore"):
                 single = known.astype(np.float32), own.astype(np.float32)
@@ -388,10 +392,15 @@ def _most_of(places: Counts, times: Counts) -> int:
 
 
 def _short(numbers: Numbers) -> Flags:
-    """Check which numbers are those of 32 bits, or their shortest decimals."""
+    """Check which numbers are those of 32 bits, written with as many digits as each has.
+
+    The shortest decimals and all digits are two of these; spreadsheets write 15 or 16.
+    """
     with np.errstate(over="ignore"):
-        single = numbers.astype(np.float32)
-    return (single.astype(np.float64) == numbers) | (_shortest(numbers) == numbers)
+        single = numbers.astype(np.float32).astype(np.float64).tolist()
+    many = digits(numbers.tolist())[1].clip(min=1).tolist()
+    written = [float(f"{number:.{size}g}") for number, size in zip(single, many, strict=True)]
+    return np.array(written, np.float64) == numbers
 
 
 def _single(numbers: Numbers) -> Flags:

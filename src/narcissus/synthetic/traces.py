@@ -459,16 +459,19 @@ def _beside_moves(
     rng: np.random.Generator,
     count: Callable[[Views], int] | None = None,
 ) -> Copies:
-    """Count again with numbers of neighbouring rows, where pairs of people do not explain a count.
+    """Count again with neighbouring numbers, where pairs of people do not explain a count.
 
-    That is of columns that may number people: their pairs say nothing. Of several such columns that
-    one is moved which leaves most people in the file.
+    That is of columns that may number people, or groups of rows: their pairs say nothing. Of
+    several such columns that one is moved which leaves most people in the file.
     """
-    some = [j for j, column in enumerate(files.columns) if column.may_number]
+    some = files.numberings()
     if not some or many.standing <= many.most_coincidences(_LIKELY):
         return many
     again = count or (lambda views: copies_on(views, ours, range(len(views.fine))).standing)
     moved = max(sum(again(Views(files.moved(j, by), rng)) for by in _MOVES) for j in some)
+    is_measured = not any(files.columns[j].may_number for j in some)
+    if is_measured and moved <= len(_MOVES) * many.expected:
+        return many
     values = {field.name: getattr(many, field.name) for field in fields(Copies)}
     return BesideMoves(**values, moved=moved, moves=len(_MOVES))
 

@@ -132,14 +132,19 @@ def no_more(result: SyntheticResult, against: Sequence[str] = ()) -> str:
     return _some_stand(result)
 
 
+def some_beyond(result: SyntheticResult) -> bool:
+    """Check whether more people appear in the file than coincidence usually explains."""
+    many, people = result.copied.deciding
+    return many > math.ceil(usual_count(result, result.copied.baseline * people))
+
+
 def _some_stand(result: SyntheticResult) -> str:
     """Say how many people appear in the file, and what explains some of them."""
     copied = result.copied
     many, people = copied.deciding
     expected = number(round(copied.baseline * people))
-    who = (
-        f"{number(many)} people of the data appear" if many != 1 else "1 person of the data appears"
-    )
+    does = "appears" if many == 1 else "appear"
+    who = f"{number(many)} {'person' if many == 1 else 'people'} of the data {does}"
     if result.numbering:
         who = (
             f"{number(many)} rows of the data appear" if many != 1 else "1 row of the data appears"

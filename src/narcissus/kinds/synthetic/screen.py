@@ -27,6 +27,7 @@ from narcissus.kinds.synthetic.copy_sentences import (
     no_more,
     population_of,
     rows_not_people,
+    some_beyond,
     unseen,
     usual_count,
 )
@@ -206,6 +207,9 @@ def _of_copied(case: StudyJudgement, judged: JudgedCriterion) -> Glance:
     is_hit = is_exceeded and not result.groups
     open_text = no_more(result, () if is_exceeded else evidence(case))
     among = "" if copied.scored is None else " among the people scored"
+    is_open = not is_exceeded and result.copies.is_data is None and some_beyond(result)
+    share = copied.deciding[0] / max(1, copied.deciding[1])
+    beyond_chance = Quantity(value=share - copied.baseline, grade="approximate")
     glance = Glance(
         unit=unit,
         without=reached[0],
@@ -223,6 +227,8 @@ def _of_copied(case: StudyJudgement, judged: JudgedCriterion) -> Glance:
         contradicted=_no_control(result) or Glance.contradicted,
         about=seeks("a person's values", "that person", f"{number(result.files.synthetic)} rows"),
         undecided=f"{open_text}, but {why}." if why else f"{open_text}.",
+        added=beyond_chance if is_open else None,
+        is_open=is_open,
         notes=(*compared(result), *rows_not_people(result)),
         declared=declared(result),
     )
