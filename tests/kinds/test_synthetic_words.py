@@ -388,3 +388,28 @@ def test_of_people_of_several_rows_single_rows_alone_are_sought(results):
     text = unseen(result.model_copy(update={"not_sought": left}))
     assert "unseen with single rows as they are written" in text
     assert "whole" not in text
+
+
+def test_rows_that_were_not_tried_are_no_reason_to_say_that_none_is_copied(tmp_path):
+    """Of each person of a panel one row is tried; copies of the others stand in the file."""
+    rng = np.random.default_rng(4)
+
+    def panel(first):
+        who = first + np.repeat(np.arange(120), 5)
+        pay = rng.lognormal(8, 1, 600).round(2)
+        return pd.DataFrame({"who": who, "year": np.tile(range(5), 120), "pay": pay,
+                             "hours": rng.integers(10, 60, 600),
+                             "ill": rng.choice(["yes", "no"], 600)})  # fmt: skip
+
+    real, made = panel(1000), panel(5000)
+    copied = real.iloc[[3, 51, 107, 222, 306]]
+    made.loc[[0, 50, 100, 200, 300], list(real)[1:]] = copied[list(real)[1:]].to_numpy()
+    for name, frame in {"real": real, "made": made}.items():
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    settings = {"real": "real.csv", "synthetic": "made.csv", "unit": "who"}
+    study = {"kind": "synthetic", "data": settings, "threat": {"unknown": ["ill"]}}
+    for at in ("real", "synthetic"):
+        settings[at] = str(tmp_path / settings[at])
+    screen = page_of(run(load_study(study), rng=2).record).first
+    assert screen.status != "met"
+    assert "none of the" not in screen.answer

@@ -205,6 +205,14 @@ class WholeFiles(Sides):
         return self.numbering or next(iter(() if self.unit else self.several.columns), "")
 
     @property
+    def unit_of_several(self) -> str:
+        """The unit that the user names, where some have several rows in the data; else empty."""
+        if self.units is None or self.unit is None:
+            return ""
+        units = self.units[self.rows("real")]
+        return self.unit if len(np.unique(units)) < len(units) else ""
+
+    @property
     def is_large(self) -> bool:
         """Check whether files have so many rows that some copies are not sought."""
         return self.real + self.synthetic + self.control > LARGE

@@ -118,8 +118,18 @@ def no_more(result: SyntheticResult, against: Sequence[str] = ()) -> str:
     limit = 0 if copied.coincidences is None else copied.coincidences.most
     if not people:
         return "All people have others like them in the data, so a copy looks like coincidence"
+    if result.one_of_each and result.counts[0].standing > max(many, usual_count(result, expected)):
+        return (
+            f"{rows_standing(result)}; of each `{result.one_of_each}` one row was tried, so how "
+            "many are copied is open"
+        )
     if 2 * limit >= people and 2 * people < result.copies.people.people:
         return "Too few people are unique in the data to tell copies from coincidence"
+    return _few(result, many, people, limit, expected)
+
+
+def _few(result: SyntheticResult, many: int, people: int, limit: int, expected: float) -> str:
+    """Say how many people appear in the file where these may be coincidences, or unseen."""
     if 2 * limit >= people:
         return (
             f"Coincidence may explain up to {number(limit)} of {_unique_people(result)}, and "
@@ -191,6 +201,8 @@ def unseen(result: SyntheticResult, least: float | None = None) -> str:
     whole = "whole"
     if has_groups_left(result.not_sought):  # of a person's rows together nothing is known
         whole = "with single rows as they are written"
+    if result.one_of_each:
+        whole = f"by the one row of each `{result.one_of_each}` that was tried"
     text = f"; {people} could be copied unseen {whole}, or rounded by one rule for all rows"
     if few := result.copies.least:
         text = f"{text}, and fewer than {number(few)} in the same two or three columns"

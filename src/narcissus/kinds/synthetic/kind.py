@@ -301,6 +301,7 @@ class SyntheticKind(Kind[SyntheticStudy, SyntheticWork]):
             declared=() if study is None else tuple(study.data.irrelevant),
             agreeing=() if whole is None else whole.agreeing,
             numbering="" if whole is None else whole.counts_rows,
+            one_of_each="" if whole is None else whole.unit_of_several,
             is_by_order=_is_by_order(whole),
         )
         criteria = _criteria(result, threshold)

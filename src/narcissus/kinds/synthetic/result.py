@@ -234,6 +234,11 @@ class SyntheticResult(StudyResult):
         description="The column of the data that numbers people of several rows, "
         "where no unit is named: then rows are counted, and no people. Empty: none does.",
     )
+    one_of_each: str = Field(
+        default="",
+        description="The column that the user names as the unit, where some have several rows: "
+        "one row of each was tried. Empty: every row was.",
+    )
     agreeing: tuple[str, ...] = Field(
         default=(),
         description="Columns in which most rows agree with another row of the same file and "
