@@ -197,6 +197,7 @@ class Experiment:
     # how far the prior may be from the true one, for all that is proved; None: it is taken as it is
     nearby: Nearby | None = None
     least_group: int = 10  # fewest real people of whom numbers are shown
+    judges_groups: bool = False  # whether a verdict speaks of each group, not of all alone
     confidence: float = 0.95  # level at which sampled limits are made
     # level at which they hold, where a run may end at several looks; None: the same
     holds: float | None = None

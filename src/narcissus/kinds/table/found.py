@@ -111,6 +111,7 @@ class HeldOutGuess(Fact):
     """What somebody else guesses from the known columns, of rows whose secrets were not seen."""
 
     by: str
+    group: str = Field(default="", description="The group that the rows are of; empty for all.")
     people: Positive
     share: Share
     prior_share: Share
@@ -123,9 +124,15 @@ class HeldOutGuess(Fact):
     def refutes(self) -> bool:
         return self.share > self.at_most
 
+    @property
+    def of_group(self) -> str:
+        """The group in words that follow a noun; empty for all people."""
+        return f" of the group “{self.group}”" if self.group else ""
+
     def row(self, label: str) -> StudyRow:
         quantity = Quantity(value=self.share, grade="sampled", confidence=self.confidence)
-        return _row(label, "refuted", "held-out guess", self.by, quantity, about=self)
+        of = f"held-out guess{self.of_group}"
+        return _row(label, "refuted", of, self.by, quantity, about=self)
 
 
 class GuessFound(Limited):

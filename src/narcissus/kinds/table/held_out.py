@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -60,6 +60,8 @@ ERROR = 0.008  # chance that a right prior is refuted at all: that is a headline
 GUESSERS = 16  # that may try, at most, and that share the error
 BEYOND = 0.05  # chance that equal guesses differ so much, below which one is better
 SURE = 1 - ERROR / GUESSERS  # level of each limit
+FITS = 2  # a guesser may be fitted to all rows, or to those of a group
+WITHIN = "{}, fitted to the group"
 
 FOREST, LOOKUP = "a random forest", "a lookup of up to five columns"
 ADDITIVE, LINEAR = "naive Bayes", "a linear model"
@@ -73,19 +75,102 @@ class RowGuesses:
     by: str
     rows: Rows
     guesses: Guesses
+    group: str = ""
+    """The group that all rows are of, where they were chosen so."""
 
 
 def scored(experiment: Experiment, attempts: tuple[RowGuesses, ...]) -> tuple[HeldOutGuess, ...]:
-    """Compare guesses of rows with what the prior of an experiment allows anybody."""
-    return tuple(_scored(experiment, each) for each in attempts)
+    """Compare guesses of rows with what the prior of an experiment allows anybody.
+
+    Where a verdict speaks of groups, guesses of all rows are compared within each group as well,
+    and all rows have half of the error. Chances of secrets given known columns are independent
+    within a group too, if known columns tell who belongs to it.
+    """
+    guesses: list[HeldOutGuess] = []
+    for attempt in attempts:
+        guesses.append(_scored(experiment, attempt))
+        if not attempt.group:
+            guesses += (
+                _scored(experiment, part)
+                for part in _parts(experiment, attempt)
+                if len(part.rows) >= fewest_rows(experiment)
+            )
+    return tuple(guesses)
+
+
+def _parts(experiment: Experiment, attempt: RowGuesses) -> Iterator[RowGuesses]:
+    for group, members in judged_groups(experiment, attempt.rows):
+        rows, guesses = attempt.rows[members], attempt.guesses[members]
+        yield RowGuesses(attempt.by, rows, guesses, group)
+
+
+def within(experiment: Experiment, attempt: RowGuesses, group: str) -> RowGuesses:
+    """Return the guesses of an attempt about rows of a group; all of them for no name."""
+    if group == attempt.group:
+        return attempt
+    return next(part for part in _parts(experiment, attempt) if part.group == group)
+
+
+def fewest_rows(experiment: Experiment) -> int:
+    """Return the number of guessed rows below which a group is not examined."""
+    return max(FEWEST, experiment.least_group)
+
+
+def level_of(experiment: Experiment, group: str = "") -> float:
+    """Return the level of a limit for all rows, or for those of a group."""
+    if not experiment.judges_groups:
+        return SURE
+    groups = np.count_nonzero(~experiment.groups.by_secret(experiment.queries.unknown))
+    shares = 2 * FITS * groups if group and groups else 2
+    return 1 - (1 - SURE) / shares
+
+
+def judged_groups(experiment: Experiment, rows: Rows) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Yield each group that a verdict speaks of, by name, and which of some rows it holds.
+
+    Whom the release singles out is seen among as many rows as there are people in a release.
+    """
+    groups = replace(experiment.groups, unusual=False)
+    by_secret = groups.by_secret(experiment.queries.unknown)
+    if not experiment.judges_groups or by_secret.all():
+        return
+    people = experiment.targets if groups.singled_out else len(rows)
+    masks: list[NDArray[np.bool_]] = []
+    for start in range(0, len(rows), people):
+        block = rows[start : start + people]
+        targets = _targets(experiment, block)
+        masks.append(groups.members(block, targets, targets.secrets(block)).masks())
+    members = np.concatenate(masks, axis=1)
+    for number, name in enumerate(groups.names):
+        if not by_secret[number]:
+            yield ": ".join(name), members[number]
+
+
+def _targets(experiment: Experiment, rows: Rows) -> Any:
+    side: Any = experiment.side
+    [targets] = side.reveal(None, Draw(rows[None]), child(experiment.entropy, HELD_OUT, 1))
+    return targets
 
 
 def held_out_attempts(experiment: Experiment) -> tuple[RowGuesses, ...]:
     """Guess rows of the table; the guesses do not depend on the prior."""
-    table, queries = experiment.table, experiment.queries
-    if table.rows < FEWEST or not queries.known:
+    if experiment.table.rows < FEWEST or not experiment.queries.known:
         return ()
     rows = drawn_rows(experiment)
+    attempts = list(_attempts(experiment, rows))
+    for group, members in judged_groups(experiment, rows):
+        if members.sum() - members.sum() // 4 >= fewest_rows(experiment):
+            attempts += (
+                replace(attempt, by=WITHIN.format(attempt.by), group=group)
+                for attempt in _attempts(experiment, rows[members])
+                if len(attempt.rows) >= fewest_rows(experiment)
+            )
+    return tuple(attempts)
+
+
+def _attempts(experiment: Experiment, rows: Rows) -> Iterator[RowGuesses]:
+    """Yield guesses of some of the rows from others."""
+    queries = experiment.queries
     row_limit = TESTED_FACTORED if experiment.factored else min(TESTED, ENTRIES // queries.values)
     row_limit = max(1, row_limit)
     blocks = list(_blocks(len(rows), row_limit))
@@ -97,7 +182,6 @@ def held_out_attempts(experiment: Experiment) -> tuple[RowGuesses, ...]:
         LINEAR: _linear(experiment),
         **({RELATED: _related(experiment)} if _has_relations(experiment) else {}),
     }
-    attempts: list[RowGuesses] = []
     for number, (name, model) in enumerate(models.items()):
         rng = child(experiment.entropy, HELD_OUT, 0, number)
         guesses = [
@@ -106,14 +190,13 @@ def held_out_attempts(experiment: Experiment) -> tuple[RowGuesses, ...]:
             )
             for start, stop in blocks
         ]
-        attempts.append(RowGuesses(name, tested, np.concatenate(guesses)))
+        yield RowGuesses(name, tested, np.concatenate(guesses))
     keys = row_keys(rows, queries.known, queries.sizes)
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     like = first[np.ravel(which)]
     again = np.flatnonzero(like != np.arange(len(rows)))[:row_limit]
     if again.size:
-        attempts.append(RowGuesses(EQUAL, rows[again], _named(experiment, rows[like[again]])))
-    return tuple(attempts)
+        yield RowGuesses(EQUAL, rows[again], _named(experiment, rows[like[again]]))
 
 
 def drawn_rows(experiment: Experiment) -> Rows:
@@ -301,8 +384,8 @@ def best_chances(targets: Any) -> Floats:
     return np.clip(best, 0.0, 1.0)
 
 
-def most_right(chances: Floats, *, by_column: bool) -> float:
-    """Return the share of people that no guess gets beyond, with confidence `SURE`.
+def most_right(chances: Floats, *, by_column: bool, level: float = SURE) -> float:
+    """Return the share of people that no guess gets beyond, with confidence ``level``.
 
     chances: Of the best guess of each person, in [0, 1], shape (n,).
     by_column: Whether a guess scores parts of a person, instead of being right or wrong.
@@ -311,15 +394,14 @@ def most_right(chances: Floats, *, by_column: bool) -> float:
     """
     people = len(chances)
     if by_column:  # parts of a person: Hoeffding 1963, Theorem 1
-        return min(1.0, float(chances.mean()) + math.sqrt(-math.log(1 - SURE) / (2 * people)))
-    return not_exceeded(PoissonBinomial(chances).tails(), SURE) / people
+        return min(1.0, float(chances.mean()) + math.sqrt(-math.log(1 - level) / (2 * people)))
+    return not_exceeded(PoissonBinomial(chances).tails(), level) / people
 
 
 def is_better(experiment: Experiment, one: RowGuesses, other: RowGuesses) -> bool:
     """Return whether one guess of the same rows is right clearly more often (a sign test)."""
-    side: Any = experiment.side
     rows = one.rows
-    [targets] = side.reveal(None, Draw(rows[None]), child(experiment.entropy, HELD_OUT, 1))
+    targets = _targets(experiment, rows)
     secrets = targets.secrets(rows)
     right, without = (targets.success.score(secrets, each.guesses) for each in (one, other))
     wins, losses = int((right > without).sum()), int((right < without).sum())
@@ -327,19 +409,20 @@ def is_better(experiment: Experiment, one: RowGuesses, other: RowGuesses) -> boo
 
 
 def _scored(experiment: Experiment, attempts: RowGuesses) -> HeldOutGuess:
-    side: Any = experiment.side
     rows = attempts.rows
-    [targets] = side.reveal(None, Draw(rows[None]), child(experiment.entropy, HELD_OUT, 1))
+    targets = _targets(experiment, rows)
     success, secrets, people = targets.success, targets.secrets(rows), len(rows)
     best = best_chances(targets)
     if (nearby := experiment.nearby) is not None:  # the prior is not taken as it is
         best = np.array([nearby.most(chance) for chance in best.tolist()])
-    limit = most_right(best, by_column=success.by_column)
+    level = level_of(experiment, attempts.group)
+    limit = most_right(best, by_column=success.by_column, level=level)
     return HeldOutGuess(
         by=attempts.by,
+        group=attempts.group,
         people=people,
         share=float(success.score(secrets, attempts.guesses).mean()),
         prior_share=float(success.score(secrets, targets.best_guess).mean()),
         at_most=limit,
-        confidence=SURE,
+        confidence=level,
     )

@@ -106,7 +106,8 @@ def _of_held_out(found: SettingFound) -> Iterator[Finding]:
     What is found of people of a prior is told of those of the table.
     """
     for guess in found.held_out:
-        quantity = f"what {guess.by} guesses of other rows of the table at {found.label}"
+        rows = f"other rows of the table{guess.of_group}"
+        quantity = f"what {guess.by} guesses of {rows} at {found.label}"
         limit, rests = guess.at_most, (*(found.near or found.given or (OF_TABLE,)), INDEPENDENT)
         yield Finding(quantity, "the prior", None, limit, "proved", rests, guess.confidence)
         yield Finding(quantity, "the real people", guess.share, guess.share, "sampled", ())

@@ -360,6 +360,7 @@ def prepare(
         entropy=entropy,
         nearby=nearby_of(study, success, factored=factored),
         least_group=study.groups.least_group,
+        judges_groups=_judges_groups(study),
         confidence=study.run.confidence,
         training=study.run.training,
     )
@@ -374,6 +375,14 @@ def prepare(
         for s in settings
     )
     return replace(draft, points=points)
+
+
+def _judges_groups(study: TableStudy) -> bool:
+    """Return whether a verdict speaks of each group of a study, not of all people alone."""
+    threshold = study.threshold
+    return threshold is not None and (
+        threshold.worst_group is not None or bool(study.groups.columns)
+    )
 
 
 MAX_ROWS = 200_000

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 
 import numpy as np
@@ -29,10 +30,13 @@ from narcissus.kinds.table.held_out import (
     Model,
     RowGuesses,
     SeenT,
+    fewest_rows,
     guessed,
     is_better,
+    judged_groups,
     known_numbers,
     scored,
+    within,
 )
 from narcissus.kinds.table.linear import linear_chances
 from narcissus.kinds.table.lookup import agreement, best_set, lookup_chances
@@ -40,7 +44,7 @@ from narcissus.kinds.table.nearest import nearest_rows
 from narcissus.kinds.table.parities import best_parities, different_bits, parity_of
 from narcissus.kinds.table.population import HELD_OUT
 from narcissus.kinds.table.relations import related_features
-from narcissus.kinds.table.row_order import OrderedRows, classes_of, order_attempts
+from narcissus.kinds.table.row_order import OrderAttempt, OrderedRows, classes_of, order_attempts
 from narcissus.kinds.table.trees import tree_chances
 from narcissus.report.reach import compared_of_100
 from narcissus.rows import Unaccounted
@@ -214,13 +218,16 @@ def guess_by_order(ordered: OrderedRows, *, is_refuted: bool = False) -> HeldOut
     experiment = ordered.experiment
     if experiment is None:
         return None
-    attempts = tuple(order_attempts(ordered, experiment))
-    guesses = scored(experiment, tuple(attempt.guesses for attempt in attempts))
+
+    def adds(attempt: OrderAttempt, group: str) -> bool:
+        both = attempt.guesses, attempt.without()
+        return is_better(experiment, *(within(experiment, each, group) for each in both))
+
     telling = [
         guess
-        for guess, attempt in zip(guesses, attempts, strict=True)
-        if guess.refutes
-        and (not is_refuted or is_better(experiment, attempt.guesses, attempt.without()))
+        for attempt in order_attempts(ordered, experiment)
+        for guess in scored(experiment, (attempt.guesses,))
+        if guess.refutes and (not is_refuted or adds(attempt, guess.group))
     ]
     return _best(telling) if telling else None
 
@@ -237,16 +244,21 @@ def _telling(
     Only what refutes the prior together is tried in parts, so that the error is spent once. Parts
     are tried by the guesser who got most; they tell if that is half of it at least.
     """
-    values = _ColumnValues(experiment, columns, secrets)
-    guesses = [guess for name in GUESSERS if (guess := values.guess(name, columns)).refutes]
-    guesses = [guess for guess in guesses if not is_refuted or values.adds(guess.by, columns)]
-    if not guesses:
+    telling = [
+        (guess, values)
+        for values in _views(experiment, columns, secrets)
+        for name in GUESSERS
+        for guess in values.guesses(name, columns)
+        if guess.refutes and (not is_refuted or values.adds(guess, columns))
+    ]
+    if not telling:
         return (), None
-    best = _best(guesses)
+    best, values = max(telling, key=lambda pair: _beyond(pair[0]))
 
     def tells(some: Sequence[RawColumn]) -> HeldOutGuess | None:
-        guess = values.guess(best.by, some)
-        return guess if 2 * (guess.share - guess.at_most) > best.share - best.at_most else None
+        guesses = values.guesses(best.by, some)
+        guess = next((guess for guess in guesses if guess.group == best.group), None)
+        return guess if guess is not None and 2 * _beyond(guess) > _beyond(best) else None
 
     if len(columns) == 1:
         return columns, best
@@ -260,15 +272,32 @@ def _telling(
     return columns, best
 
 
+def _views(
+    experiment: Experiment, columns: Sequence[RawColumn], secrets: Sequence[RawColumn]
+) -> Iterator[_ColumnValues]:
+    """Yield the rows that are examined, and those of each group that a verdict speaks of."""
+    rng = child(experiment.entropy, HELD_OUT, 2)
+    order = rng.permutation(len(columns[0].codes))[: FITTED + TESTED]
+    whole = _ColumnValues(experiment, columns, secrets, order)
+    yield whole
+    for group, members in judged_groups(experiment, whole.rows):
+        if members.sum() // 2 >= fewest_rows(experiment):
+            yield _ColumnValues(experiment, columns, secrets, order[members], group)
+
+
 def _best(guesses: Sequence[HeldOutGuess]) -> HeldOutGuess:
-    return max(guesses, key=lambda guess: guess.share - guess.at_most)
+    return max(guesses, key=_beyond)
+
+
+def _beyond(guess: HeldOutGuess) -> float:
+    return guess.share - guess.at_most
 
 
 def _reason(how: str, guess: HeldOutGuess) -> str:
     share, limit = compared_of_100(guess.share, guess.at_most)
     return (
-        f"{how}, {share} people are guessed right without the release, where the prior allows "
-        f"{limit}."
+        f"{how}, {share} people{guess.of_group} are guessed right without the release, "
+        f"where the prior allows {limit}."
     )
 
 
@@ -276,13 +305,17 @@ class _ColumnValues:
     """Rows of the table with the values of columns as they are, and guesses of the last ones."""
 
     def __init__(
-        self, experiment: Experiment, columns: Sequence[RawColumn], secrets: Sequence[RawColumn]
+        self,
+        experiment: Experiment,
+        columns: Sequence[RawColumn],
+        secrets: Sequence[RawColumn],
+        order: NDArray[np.int64],
+        group: str = "",
     ) -> None:
         records = experiment.table.examined
         assert records is not None  # else nothing was read
-        rng = child(experiment.entropy, HELD_OUT, 2)
         self.experiment, self.known = experiment, list(experiment.queries.known)
-        self.order = rng.permutation(len(columns[0].codes))[: FITTED + TESTED]
+        self.order, self.group = order, group
         self.rows = np.ascontiguousarray(records[self.order], dtype=np.int32)
         self.start = len(self.order) - min(TESTED, len(self.order) // 2)
         self.classes = classes_of(experiment, self.rows[: self.start])
@@ -292,23 +325,27 @@ class _ColumnValues:
         self.digits = {c.name: last_digits(c, self.order) for c in columns}
         self.hidden = [numbers_of(c, self.order)[: self.start] for c in secrets]
 
-    def guess(self, by: str, columns: Sequence[RawColumn]) -> HeldOutGuess:
+    def guesses(self, by: str, columns: Sequence[RawColumn]) -> tuple[HeldOutGuess, ...]:
         """Guess from known columns and these, by the guesser of a name, and compare."""
-        [guess] = scored(self.experiment, (self._guesses(by, columns),))
-        return guess
+        attempt = self._guesses(by, columns)
+        if self.group and len(attempt.rows) < fewest_rows(self.experiment):
+            return ()
+        return scored(self.experiment, (attempt,))
 
-    def adds(self, by: str, columns: Sequence[RawColumn]) -> bool:
+    def adds(self, guess: HeldOutGuess, columns: Sequence[RawColumn]) -> bool:
         """Return whether a guesser is right more often than by the known columns alone.
 
         Whoever guesses chosen rows, chosen by these columns, is compared with the prior alone.
         """
-        if by == LIKENESS or not self.known:
+        if guess.by == LIKENESS or not self.known:
             return True
-        return is_better(self.experiment, self._guesses(by, columns), self._guesses(by, ()))
+        both = (self._guesses(guess.by, some) for some in (columns, ()))
+        parts = (within(self.experiment, each, guess.group) for each in both)
+        return is_better(self.experiment, *parts)
 
     def _guesses(self, by: str, columns: Sequence[RawColumn]) -> RowGuesses:
         rng = child(self.experiment.entropy, HELD_OUT, 2, 1 + list(GUESSERS).index(by))
-        return GUESSERS[by](self, by, columns, rng)
+        return replace(GUESSERS[by](self, by, columns, rng), group=self.group)
 
     def by_forest(self, by: str, columns: Sequence[RawColumn], rng: Draws) -> RowGuesses:
         table = self.experiment.table

@@ -38,7 +38,17 @@ from narcissus._random import child
 from narcissus.kinds.table.earlier import earlier_features
 from narcissus.kinds.table.experiment import Experiment
 from narcissus.kinds.table.far_rows import far_features
-from narcissus.kinds.table.held_out import FEWEST, FITTED, TESTED, Model, RowGuesses, Rows, guessed
+from narcissus.kinds.table.held_out import (
+    FEWEST,
+    FITTED,
+    TESTED,
+    Model,
+    RowGuesses,
+    Rows,
+    fewest_rows,
+    guessed,
+    judged_groups,
+)
 from narcissus.kinds.table.lookup import agreement, lookup_chances
 from narcissus.kinds.table.near_rows import near_features
 from narcissus.kinds.table.population import HELD_OUT, settings_of
@@ -127,18 +137,20 @@ def order_attempts(ordered: OrderedRows, experiment: Experiment) -> Iterator[Ord
     seen, has_order = _seen(secrets, known)
     classes = classes_of(experiment, rows[:start])
     near = np.column_stack([*near_features(secrets, known, classes), known])
-    yield _attempt(experiment, NEAR, _by_lookup, rows, (near, known), start)
+    yield from _attempts(experiment, NEAR, _by_lookup, rows, (near, known), start)
     of_known = [experiment.table.ordered[c] for c in experiment.queries.known]
 
     def by_trees(of: Any, classes: Any, asked: Any, size: int, random: Any) -> Any:
         is_ordered = [*has_order, *of_known][-of.shape[1] :]
         return tree_chances(of, classes, asked, is_ordered, size=size, rng=random)
 
-    by_neighbours = _attempt(experiment, NEIGHBOURS, by_trees, rows, (seen, known), start)
-    yield by_neighbours
+    by_neighbours, *of_groups = _attempts(
+        experiment, NEIGHBOURS, by_trees, rows, (seen, known), start
+    )
+    yield from (by_neighbours, *of_groups)
     yield replace(by_neighbours, guesses=_by_recent(experiment, rows, secrets, start))
     telling = _telling(secrets, known, classes)
-    yield _attempt(experiment, EARLIER, _by_lookup, rows, (telling, known), start)
+    yield from _attempts(experiment, EARLIER, _by_lookup, rows, (telling, known), start)
     if len(far := ordered.far):
         start = len(far) - min(TESTED, len(far) // 4)  # fitted rows have others far before, too
         known, secrets = _parts(experiment, far)
@@ -151,7 +163,7 @@ def order_attempts(ordered: OrderedRows, experiment: Experiment) -> Iterator[Ord
         x, known, rows = (
             part[since:] for part in (np.column_stack([*features, known]), known, far)
         )
-        yield _attempt(experiment, FAR, _by_pairs, rows, (x, known), start - since)
+        yield from _attempts(experiment, FAR, _by_pairs, rows, (x, known), start - since)
 
 
 def _parts(experiment: Experiment, rows: Rows) -> tuple[Codes, Codes]:
@@ -184,6 +196,25 @@ def _by_pairs(of: Any, classes: Any, asked: Any, size: int, random: Any) -> Any:
     return lookup_chances(of, classes, asked, sizes.tolist(), size=size, rng=random, sets=sets)
 
 
+def _attempts(
+    experiment: Experiment,
+    name: str,
+    model: Model[np.integer[Any]],
+    rows: Rows,
+    features: tuple[Codes, Codes],
+    start: int,
+) -> Iterator[OrderAttempt]:
+    """Yield guesses of all rows from ``start`` on, and of those of each group, fitted to these."""
+    yield _attempt(experiment, name, model, rows, features, start)
+    for group, members in judged_groups(experiment, rows):
+        before = int(members[:start].sum())
+        if min(before, members.sum() - before) >= fewest_rows(experiment):
+            with_order, alone = (part[members] for part in features)
+            yield _attempt(
+                experiment, name, model, rows[members], (with_order, alone), before, group
+            )
+
+
 def _attempt(
     experiment: Experiment,
     name: str,
@@ -191,12 +222,13 @@ def _attempt(
     rows: Rows,
     features: tuple[Codes, Codes],
     start: int,
+    group: str = "",
 ) -> OrderAttempt:
     def guess(some: Codes) -> RowGuesses:
         rng = child(experiment.entropy, HELD_OUT, 3)
         before, after = some[:start], some[start:]
         guesses = guessed(experiment, model, rows[:start], before, after, rng)
-        return RowGuesses(name, rows[start:], guesses)
+        return RowGuesses(name, rows[start:], guesses, group)
 
     with_order, alone = features
     return OrderAttempt(guess(with_order), lambda: guess(alone))

@@ -166,6 +166,7 @@ def _held_out(setting: JudgedSetting) -> Grid:
         setting.result.held_out,
         {
             "Guesses by": "by",
+            "Group": lambda guess: guess.group or None,
             "Rows": "people",
             "Right": "share",
             "Right by the prior": "prior_share",

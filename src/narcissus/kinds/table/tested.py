@@ -17,7 +17,11 @@ from narcissus.kinds.table.held_out import (
     FITTED,
     LOOKED_UP,
     TESTED,
+    RowGuesses,
+    drawn_rows,
+    fewest_rows,
     held_out_attempts,
+    judged_groups,
     scored,
 )
 from narcissus.kinds.table.left_out import of_order, of_values, unread
@@ -51,6 +55,8 @@ class PriorTest:
     """Known columns in bins whose exact values tell nothing more of it."""
     order_examined: bool = False
     """Whether the order of the rows was examined and tells nothing more of it."""
+    small_groups: int = 0
+    """Groups that a verdict speaks of, with too few guessed rows to test the prior in them."""
     scope: tuple[str, ...] = ()
     """What was examined on some rows alone, and on how many, a sentence each."""
 
@@ -64,11 +70,24 @@ def prior_test(experiment: Experiment, observer: Observer = SILENT) -> PriorTest
     observer.start("testing the prior on rows of the table", 0)
     attempts = held_out_attempts(experiment)
     scope = _on_some("The prior", LOOKED_UP, experiment) if attempts else ()
-    test = PriorTest(scored(experiment, attempts), scope=scope)
+    small_groups = _small_groups(experiment, attempts)
+    test = PriorTest(scored(experiment, attempts), small_groups=small_groups, scope=scope)
     if not test.is_refuted:
         return test
     observer.note("the prior is refuted by rows of the table: looking for another")
     return replace(test, others=other_priors(experiment, attempts, observer))
+
+
+def _small_groups(experiment: Experiment, attempts: tuple[RowGuesses, ...]) -> int:
+    """Count the groups with people of whom too few rows are guessed to examine them."""
+    if not attempts:
+        return 0
+    in_table, guessed = (
+        [members.sum() for _, members in judged_groups(experiment, rows)]
+        for rows in (drawn_rows(experiment), attempts[0].rows)
+    )
+    fewest = fewest_rows(experiment)
+    return sum(people > 0 and rows < fewest for people, rows in zip(in_table, guessed, strict=True))
 
 
 def _on_some(what: str, most: int, experiment: Experiment, how: str = "") -> tuple[str, ...]:
@@ -188,6 +207,12 @@ def untested(tested: PriorTest, rows: int) -> Iterator[NotAssessed]:
             "take more rows, or let the attacker know a column",
         )
         return
+    if tested.small_groups:
+        yield NotAssessed(
+            "whether the prior is right about each group that the threshold is about",
+            f"too few rows of {tested.small_groups:,} of these groups test it: it is assumed",
+            "take more rows, or columns with fewer groups in [groups]",
+        )
     largest_test = max(tested.guesses, key=lambda guess: guess.people)
     if largest_test.people < WELL_TESTED:
         yield NotAssessed(

@@ -289,7 +289,7 @@ def refutation(one: JudgedSetting) -> str:
     share, limit = compared_of_100(worst.share, worst.at_most)
     return (
         f"The prior is refuted, so nothing here holds of these people: {worst.by} guesses "
-        f"{share} right without the release, where the prior allows {limit}."
+        f"{share}{worst.of_group} right without the release, where the prior allows {limit}."
     )
 
 
