@@ -654,6 +654,7 @@ def words(unique, *, control=0, shown=False):
         may_be_grouped=False,
         units=(),
         numbering="",
+        one_of_each="",
         not_sought=(),
         agreeing=(),
     )
