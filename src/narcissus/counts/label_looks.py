@@ -101,7 +101,7 @@ def _tell_hidden(
     tries: positions and looks that are tried.
     """
     hidden = {label for label, count in counts.items() if count is None and label in looks}
-    if group <= hidden and group != hidden:
+    if group < hidden:
         return True
     printed = {
         label: count for label, count in counts.items() if count is not None and label in looks
