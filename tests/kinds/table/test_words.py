@@ -27,6 +27,16 @@ CLASH = contradictions([
     Finding("share", "an attack", low=0.9, kind="sampled", confidence=0.95),
 ])  # fmt: skip
 
+NOTHING_OPEN = SimpleNamespace(
+    other_priors=(),
+    examined=(),
+    behind_bins=(),
+    order_examined=False,
+    unit=None,
+    unaccounted=(),
+)
+"""What a verdict in words reads of a result in which nothing is open."""
+
 
 def group(label, over_low, over_high=0.9, **more):
     own = {"share": 0.8, "low": 0.1, "high": 0.9, "baseline": 0.3,
@@ -102,14 +112,7 @@ def said_of(setting):
         Findings(
             (),
             (),
-            SimpleNamespace(
-                other_priors=(),
-                examined=(),
-                behind_bins=(),
-                order_examined=False,
-                unit=None,
-                unaccounted=(),
-            ),
+            NOTHING_OPEN,
         ),
         (setting,),
     )
@@ -206,14 +209,7 @@ def test_who_names_rare_values_anyway_hits_nobody_hard(numbers):
         Findings(
             (),
             (),
-            SimpleNamespace(
-                other_priors=(),
-                examined=(),
-                behind_bins=(),
-                order_examined=False,
-                unit=None,
-                unaccounted=(),
-            ),
+            NOTHING_OPEN,
         ),
         (hit,),
     )
