@@ -607,3 +607,10 @@ def test_of_cells_of_published_tables_only_marks_are_quoted(text, is_shown, monk
     assert (text in quoted(text)) == is_shown
     monkeypatch.setenv("NARCISSUS_SHOW_VALUES", "1")
     assert text in quoted(text)
+
+
+@pytest.mark.parametrize("text", ["\n", "\n'", ";' ", '\t"', ";'\n", "; "])
+def test_a_long_run_of_marks_is_read_once(text):
+    """A stranger's document of line ends took the square of its length."""
+    long = text * (200_000 // len(text)) + "=1"
+    assert unmarked(marked(long)) == long

@@ -63,7 +63,8 @@ def plain_markdown(text: str) -> str:
 
 _FORMULA = re.compile(r"'*(?:[\t\r]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-_BEHIND = rf"(?=['\"\s]*[=+\-@\uff1d\uff0b\uff0d\uff20])(?!{_NUMBER.pattern}(?:[;\t\r\n]|\Z))"
+_BLANKS = r"(?:(?![;\t\r\n])['\"\s])*+"  # within a cell: runs between marks are read once
+_BEHIND = rf"(?={_BLANKS}[=+\-@\uff1d\uff0b\uff0d\uff20])(?!{_NUMBER.pattern}(?:[;\t\r\n]|\Z))"
 _LATER = re.compile(rf"(?<=[;\t\r\n]){_BEHIND}")
 """Where a cell would begin for a spreadsheet that separates cells otherwise."""
 _MARKED_LATER = re.compile(rf"(?<=[;\t\r\n])'{_BEHIND}")
