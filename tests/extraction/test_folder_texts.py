@@ -20,6 +20,7 @@ import pytest
 from narcissus.errors import InputError
 from narcissus.extraction.folder_texts import texts_of_folder
 from narcissus.extraction.model_folders import language_model_files
+from narcissus.extraction.packed_texts import Unpacker
 
 SECRET = "a letter of Abelard to Eleanor, which nobody else may read, 4711"
 
@@ -166,3 +167,10 @@ def test_no_text_is_as_long_as_weights_in_letters(folder, place):
     PLACES[place](folder, base64.b64encode(os.urandom(2**20)).decode())
     with pytest.raises(InputError, match=r"at most 1,048,576|more than the model"):
         texts_in(folder)
+
+
+def test_a_file_of_many_beginnings_is_read_in_time_and_counts_as_unread():
+    """Each beginning of packed bytes was read to the end of the file."""
+    unpacker = Unpacker(shortest=20)
+    unpacker.read_file(b"\0x\x9c" * 300_000)
+    assert unpacker.unread

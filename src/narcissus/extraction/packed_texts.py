@@ -17,12 +17,15 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from urllib.parse import unquote
 
 MOST_UNPACKED = 2**26
 """Most bytes that all texts of a folder may unpack to (64 MiB)."""
 LARGEST_PIECE = 2**22
 """Most bytes that are unpacked of a single piece (4 MiB)."""
+MOST_PIECES = 100
+"""Most pieces of a file of another format that are unpacked."""
 LONGEST_UNREAD = 1000
 """Fewest characters without a space that count as unread: a key or a digest is shorter."""
 _DEEPEST = 3
@@ -85,9 +88,10 @@ class Unpacker:
     def read_file(self, content: bytes) -> None:
         """Add the texts within a file of another format, such as a picture."""
         letters = rb"[\x20-\x7e\xa0-\xff]"
-        for start in (match.start() for match in re.finditer(rb"x[\x01\x5e\x9c\xda]", content)):
-            if start and content[start - 1] == 0 and self.left > 0:  # as PNG packs texts
-                self.read_bytes(content[start:])
+        packed = re.finditer(rb"(?<=\0)x[\x01\x5e\x9c\xda]", content)  # as PNG packs texts
+        for match in islice(packed, MOST_PIECES):
+            self.read_bytes(content[match.start() : match.start() + LARGEST_PIECE])
+        self.unread |= next(packed, None) is not None
         for match in re.finditer(letters + rb"{%d,}" % self.shortest, content):
             self.read_text(match[0].decode("utf-8", errors="replace"))
         for match in re.finditer(rb"(?:[\x20-\x7e]\0){%d,}" % self.shortest, content):
